@@ -1,0 +1,44 @@
+import { join, relative } from 'node:path';
+import type { Settings } from '#host';
+
+export type Greeting = {
+  readonly settings: Settings;
+  readonly caFile: string | null;
+  /** Shown once, at the first start. */
+  readonly token: string | null;
+  readonly tokenFile: string;
+};
+
+/** What a first user needs to get from here to `terraform init`, by copy and paste. */
+export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): string => {
+  const host = new URL(settings.publicUrl).host;
+  const near = (path: string): string => relative(process.cwd(), path) || path;
+  const file = near(join(settings.dataFolder, tokenFile));
+  const shown = token === null ? `$(cat ${file})` : token;
+  const lines = [
+    '',
+    `Cadastre is ready at ${settings.publicUrl}`,
+    '',
+    ...(token === null
+      ? [`  Administrator's token: in ${file}`]
+      : [`  Administrator's token: ${token}`, `  (shown this once; also kept in ${file})`]),
+    ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
+    `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
+    '',
+    'Make an organization, then point terraform at it:',
+    '',
+    `  curl ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${shown}" -H 'Content-Type: application/vnd.api+json' \\`,
+    `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
+    `    ${settings.publicUrl}/api/v2/organizations`,
+    '',
+    `  terraform { cloud { hostname = "${host}" organization = "acme" workspaces { name = "first" } } }`,
+    '',
+    `  env ${caFile ? `SSL_CERT_FILE=${caFile} ` : ''}"TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}=${shown}" terraform init`,
+    '',
+  ];
+  return lines.join('\n');
+};
+
+export const greet = (greeting: Greeting): void => {
+  process.stdout.write(`${greetingText(greeting)}\n`);
+};

@@ -1,0 +1,26 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { AccessModule } from '#access';
+import { EdgeModule } from '#edge';
+import { EventStoreModule } from '#event-store';
+import { OrganizationsModule } from '#organizations';
+import { WorkspacesModule } from '#workspaces';
+import type { House } from '../../house.js';
+
+/** REST: the slices, and what they stand on. */
+@Module({})
+export class GatewayModule {
+  static over(house: House): DynamicModule {
+    return {
+      module: GatewayModule,
+      imports: [
+        CqrsModule.forRoot(),
+        EventStoreModule.with(house),
+        EdgeModule,
+        AccessModule,
+        OrganizationsModule.with(house.settings),
+        WorkspacesModule,
+      ],
+    };
+  }
+}

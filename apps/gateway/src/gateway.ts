@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { httpServer } from '#edge';
+import { certificateNames, localCertificates, NestLog } from '#host';
+import type { House } from '../../house.js';
+import { GatewayModule } from './gateway.module.js';
+
+export type Gateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
+
+type Tls = { readonly key: string; readonly cert: string; readonly caFile: string | null };
+
+const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
+  const { tls, host, publicUrl, dataFolder } = settings;
+  switch (tls.mode) {
+    case 'off':
+      return null;
+    case 'files':
+      return { key: await readFile(tls.key, 'utf8'), cert: await readFile(tls.cert, 'utf8'), caFile: null };
+    case 'auto':
+      return localCertificates(join(dataFolder, 'tls'), certificateNames(host, publicUrl), clock);
+  }
+};
+
+/** Listens when this resolves. */
+export const openGateway = async (house: House): Promise<Gateway> => {
+  const tls = await tlsOf(house);
+  const logger = new NestLog(house.logger);
+  const app = await httpServer(GatewayModule.over(house), { tls, ids: house.ids, logger });
+  await app.listen(house.settings.port, house.settings.host);
+  return { app, caFile: tls?.caFile ?? null };
+};

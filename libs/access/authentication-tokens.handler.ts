@@ -1,0 +1,84 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, sql, type EventContext, type Timestamp } from '#kernel';
+import { EventStore, unborn, writeOf } from '#event-store';
+import { authenticationToken, type TokenKind } from './authentication-token.js';
+import { hashOf } from './authenticator.js';
+
+export type NewToken = {
+  readonly kind: TokenKind;
+  readonly owner: string;
+  readonly organization: string | null;
+  readonly description: string | null;
+  readonly createdBy: { readonly type: string; readonly id: string } | null;
+  readonly expiredAt: Timestamp | null;
+};
+
+export type IssuedToken = NewToken & { readonly id: string; readonly secret: string; readonly createdAt: Timestamp };
+
+/** Issues a token and destroys those it replaces, in one transaction; the secret leaves here once and is never kept. */
+export class IssueToken extends Command<IssuedToken> {
+  constructor(
+    readonly token: NewToken,
+    readonly context: EventContext,
+    readonly options: { readonly replaces?: readonly string[]; readonly secret?: string } = {},
+  ) {
+    super();
+  }
+}
+
+export class DestroyToken extends Command<void> {
+  constructor(
+    readonly id: string,
+    readonly organization: string | null,
+    readonly context: EventContext,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IssueToken)
+export class IssueTokenHandler implements ICommandHandler<IssueToken> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ token, context, options }: IssueToken): Promise<IssuedToken> {
+    const id = this.ids.next('at');
+    const secret = options.secret ?? this.ids.secret();
+    const { organization, ...birth } = token;
+    const replaced = await Promise.all(
+      (options.replaces ?? []).map((old) => this.store.load(old, authenticationToken)),
+    );
+    const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;
+    const create = { type: 'CreateAuthenticationToken', data: birth } as const;
+    const { events } = await this.store.append(
+      [
+        ...replaced.map((old) => writeOf(authenticationToken, old, organization, destroy)),
+        writeOf(authenticationToken, unborn(id, authenticationToken), organization, create),
+      ],
+      context,
+      [
+        ...replaced.map(({ stream }) => sql`delete from access.token_hashes where token = ${stream}`),
+        sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`,
+      ],
+    );
+    return { ...token, id, secret, createdAt: events.at(-1)?.time ?? '' };
+  }
+}
+
+@CommandHandler(DestroyToken)
+export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ id, organization, context }: DestroyToken): Promise<void> {
+    await this.store.handle({
+      decider: authenticationToken,
+      load: () => this.store.load(id, authenticationToken),
+      command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
+      organization: () => organization,
+      context,
+      read: () => [sql`delete from access.token_hashes where token = ${id}`],
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { sql } from '#kernel';
+import { unborn, writeOf, type EventStore } from '#event-store';
+import type { Ids } from '#kernel';
+import { systemContext } from './actor.js';
+import { authenticationToken } from './authentication-token.js';
+import { hashOf } from './authenticator.js';
+import { user } from './user.js';
+
+export const ADMIN = 'admin';
+
+/** A user of that name, made if there is none. */
+export const ensureUser = async (
+  store: EventStore,
+  ids: Ids,
+  username: string,
+  siteAdmin: boolean,
+): Promise<{ readonly id: string }> => {
+  const find = () => store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+  const found = await find();
+  if (found) return found;
+  const id = ids.next('user');
+  const born = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
+  await store.append([writeOf(user, unborn(id, user), null, born)], systemContext('command line', ids.uuid()));
+  return { id };
+};
+
+/**
+ * The site's first administrator and a token that opens everything for them. Does nothing where that token is known
+ * already, so that every start may call it.
+ */
+export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
+  const hash = hashOf(secret);
+  const known = await store.database.row(sql`select 1 from access.token_hashes where hash = ${hash}`);
+  if (known) return;
+  const { id: owner } = await ensureUser(store, ids, ADMIN, true);
+  const id = ids.next('at');
+  const data = { kind: 'user', owner, description: 'First administrator', createdBy: null, expiredAt: null } as const;
+  const birth = { type: 'CreateAuthenticationToken', data } as const;
+  await store.append(
+    [writeOf(authenticationToken, unborn(id, authenticationToken), null, birth)],
+    systemContext('start', ids.uuid()),
+    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hash})`],
+  );
+};

@@ -1,0 +1,12 @@
+export { access } from './access.projection.js';
+export * from './access.module.js';
+export * from './actor.js';
+export * from './authenticate.guard.js';
+export { Authenticator } from './authenticator.js';
+export { fresh } from './fresh.js';
+export * from './permissions.js';
+export { accessSlice } from './access.slice.js';
+export * from './team.js';
+export { DestroyToken, IssueToken } from './authentication-tokens.handler.js';
+export { user } from './user.js';
+export { ADMIN, ensureAdmin, ensureUser } from './first-admin.js';

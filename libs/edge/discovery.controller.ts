@@ -1,0 +1,25 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { Public } from '#access';
+
+// Without a charset: the CLI takes exactly `application/json` (clients.md §7).
+const SERVICES = JSON.stringify({
+  'login.v1': { client: 'terraform-cli', grant_types: ['authz_code'], authz: '/app/settings/tokens', token: '/token' },
+  'modules.v1': '/api/registry/v1/modules/',
+  'motd.v1': '/api/terraform/motd',
+  'providers.v1': '/api/registry/v1/providers/',
+  'state.v2': '/api/v2/',
+  'tfe.v2': '/api/v2/',
+  'tfe.v2.1': '/api/v2/',
+  'tfe.v2.2': '/api/v2/',
+});
+
+/** Remote service discovery. @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery */
+@Controller()
+@Public()
+export class DiscoveryController {
+  @Get('.well-known/terraform.json')
+  @Header('content-type', 'application/json')
+  services(): string {
+    return SERVICES;
+  }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { NestFactory } from '@nestjs/core';
+import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Ids } from '#kernel';
+import { acceptJsonApi, JSON_API, RefusedFilter } from '#json-api';
+
+export type HttpOptions = {
+  readonly tls: { readonly key: string; readonly cert: string } | null;
+  readonly ids: Ids;
+  readonly logger: LoggerService;
+};
+
+/** Bodies of ordinary requests; state that comes inline may be larger (`bodyLimit` in a route's config). */
+const BODY_LIMIT = 2 * 1024 * 1024;
+
+type RouteConfig = { readonly bodyLimit?: number; readonly rawBody?: boolean };
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The request's id: the caller's own where it is a UUID, as the audit trail wants it (contract §2.5), else a new one. */
+const requestId = (ids: Ids, given: string | string[] | undefined): string =>
+  typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : ids.uuid();
+
+/**
+ * `rawBody: true` in a route's config hands the body over as a stream, whatever its media type; `bodyLimit` sets the
+ * route's own limit.
+ */
+const honourRouteConfigs = (fastify: FastifyInstance): void => {
+  fastify.addHook('onRoute', (route) => {
+    const config = route.config as RouteConfig | undefined;
+    if (config?.bodyLimit) route.bodyLimit = config.bodyLimit;
+  });
+  fastify.addHook('onRequest', (request, reply, next) => {
+    const { rawBody } = request.routeOptions.config as RouteConfig;
+    if (rawBody) request.headers['content-type'] = 'application/octet-stream';
+    // No media type at all: every body here is JSON.
+    else request.headers['content-type'] ??= JSON_API;
+    void reply.header('x-request-id', request.id).header('content-type', JSON_API);
+    next();
+  });
+  fastify.addContentTypeParser('application/octet-stream', (request: FastifyRequest, payload, done) => {
+    if ((request.routeOptions.config as RouteConfig).rawBody) done(null, payload);
+    else done(Object.assign(new Error(`Unsupported media type; send ${JSON_API}`), { statusCode: 415 }));
+  });
+};
+
+/** An HTTP server over these modules, not yet listening. */
+export const httpServer = async (
+  root: Type | DynamicModule,
+  { tls, ids, logger }: HttpOptions,
+): Promise<NestFastifyApplication> => {
+  const adapter = new FastifyAdapter({
+    ...(tls ? { https: tls } : {}),
+    bodyLimit: BODY_LIMIT,
+    requestIdHeader: false,
+    genReqId: (request: IncomingMessage) => requestId(ids, request.headers['x-request-id']),
+    // A keep-alive connection without a request does not hold up a stop.
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 500 },
+  });
+  const fastify = adapter.getInstance<FastifyInstance>();
+  acceptJsonApi(fastify);
+  honourRouteConfigs(fastify);
+  const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
+    logger,
+    abortOnError: false,
+    // Ours are registered above.
+    bodyParser: false,
+  });
+  app.useGlobalFilters(new RefusedFilter());
+  return app;
+};

@@ -1,0 +1,3 @@
+export { EdgeModule } from './edge.module.js';
+export { HealthController } from './health.controller.js';
+export { httpServer, type HttpOptions } from './http.server.js';

@@ -1,0 +1,16 @@
+import { Controller, Get, Header, HttpCode } from '@nestjs/common';
+import { Public } from '#access';
+
+@Controller('api/v2')
+@Public()
+export class PingController {
+  /** What clients ask first; the `cloud` block wants API version 2.5 at least (clients.md §2, §7). */
+  @Get('ping')
+  @HttpCode(204)
+  @Header('TFP-API-Version', '2.6')
+  @Header('TFP-AppName', 'Cadastre')
+  @Header('X-TFE-Version', 'Cadastre')
+  ping(): void {
+    // The headers are the answer.
+  }
+}

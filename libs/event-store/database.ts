@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { compile, unavailable, type Sql } from '#kernel';
+import { isOutage, isUnknownStatement } from './postgres-errors.js';
+import { rowTypes } from './row-types.js';
+
+export type Row = Record<string, unknown>;
+
+export type DatabaseOptions = {
+  readonly url: string;
+  /** Shared, pipelined connections: more of them only add context switches (DESIGN decision 8 has the figures). */
+  readonly connections: number;
+  readonly applicationName: string;
+  /** Where the projections' tables are looked up. */
+  readonly searchPath?: string;
+};
+
+/** Counts what is sent; the test that bounds statements per request reads it. */
+export type StatementCounter = { statements: number; roundTrips: number };
+
+/** One connection of its own, for who holds locks or reads long: followers, rebuild, verify. */
+export type Session = {
+  run<T extends Row = Row>(statement: Sql): Promise<T[]>;
+  /** All of them in one round trip, one after the other; with `begin` and `commit` among them, one transaction. */
+  pipeline(statements: readonly Sql[]): Promise<Row[][]>;
+  onNotification(listener: () => void): void;
+  close(): Promise<void>;
+};
+
+// Statements are prepared under a name made of their text, once per connection.
+const names = new Map<string, string>();
+const nameOf = (text: string): string => {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha1').update(text).digest('base64url');
+    names.set(text, name);
+  }
+  return name;
+};
+
+const send = async (client: pg.Client, statement: Sql): Promise<Row[]> => {
+  const { text, values } = compile(statement);
+  const result = await client.query<Row>({ name: nameOf(text), text, values: values as unknown[] });
+  return result.rows;
+};
+
+/** Waits for all of them, and fails with the error of the first that failed: the rest only say that it did. */
+const settle = async (sent: readonly Promise<Row[]>[]): Promise<Row[][]> => {
+  const results = await Promise.allSettled(sent);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : []));
+};
+
+const BEGIN = { strings: ['begin'], values: [] };
+const COMMIT = { strings: ['commit'], values: [] };
+
+class Lane {
+  pending = 0;
+  private client: Promise<pg.Client> | null = null;
+
+  constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
+
+  /** Enqueues in one tick, so that nobody's statement comes between: a transaction needs no connection of its own. */
+  async pipeline(statements: readonly Sql[]): Promise<Row[][]> {
+    this.pending += 1;
+    try {
+      const client = await this.connected();
+      return await settle(statements.map((statement) => send(client, statement)));
+    } finally {
+      this.pending -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = await this.client?.catch(() => null);
+    await client?.end();
+  }
+
+  private connected(): Promise<pg.Client> {
+    this.client ??= this.connect(() => (this.client = null)).catch((error: unknown) => {
+      this.client = null;
+      throw error;
+    });
+    return this.client;
+  }
+}
+
+/**
+ * Postgres through a few pipelined connections that all requests share: a statement is sent the moment it is asked for,
+ * without waiting for earlier answers.
+ */
+export class Database {
+  readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
+  private readonly lanes: readonly Lane[];
+
+  constructor(private readonly options: DatabaseOptions) {
+    const lane = (): Lane => new Lane((onEnd) => this.connect(true, onEnd));
+    this.lanes = Array.from({ length: options.connections }, lane);
+  }
+
+  async rows<T extends Row = Row>(statement: Sql): Promise<T[]> {
+    const [rows] = await this.pipeline([statement]);
+    return rows as T[];
+  }
+
+  async row<T extends Row = Row>(statement: Sql): Promise<T | undefined> {
+    return (await this.rows<T>(statement))[0];
+  }
+
+  /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
+  async transaction(statements: readonly Sql[]): Promise<Row[][]> {
+    const results = await this.pipeline([BEGIN, ...statements, COMMIT]);
+    return results.slice(1, -1);
+  }
+
+  async session(onEnd: () => void = () => undefined): Promise<Session> {
+    const client = await this.connect(true, onEnd);
+    return {
+      run: async <T extends Row>(statement: Sql) => (await send(client, statement)) as T[],
+      pipeline: (statements) => settle(statements.map((statement) => send(client, statement))),
+      onNotification: (listener) => void client.on('notification', listener),
+      close: () => client.end(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.close()));
+  }
+
+  private async pipeline(statements: readonly Sql[], again = true): Promise<Row[][]> {
+    this.count.statements += statements.length;
+    this.count.roundTrips += 1;
+    const lane = this.lanes.reduce((best, next) => (next.pending < best.pending ? next : best));
+    try {
+      return await lane.pipeline(statements);
+    } catch (error) {
+      // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it.
+      // Nothing was done, so it is sent once more.
+      if (again && isUnknownStatement(error)) return this.pipeline(statements, false);
+      if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
+      throw error;
+    }
+  }
+
+  private async connect(pipeline: boolean, onEnd: () => void): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.options.url,
+      application_name: this.options.applicationName,
+      options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC`,
+      types: rowTypes,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      pipeline,
+    });
+    // A broken connection is reported to every query on it; here it only has to make room for the next one.
+    client.on('error', onEnd);
+    client.on('end', onEnd);
+    await client.connect();
+    return client;
+  }
+}

@@ -1,0 +1,25 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Clock, Ids } from '#kernel';
+import { Database } from './database.js';
+import { EventStore } from './event-store.js';
+
+export type StoreParts = {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
+
+/** Binds what every slice asks for: the log, its database, time and randomness. */
+@Global()
+@Module({})
+export class EventStoreModule {
+  static with({ store, clock, ids }: StoreParts): DynamicModule {
+    const providers = [
+      { provide: EventStore, useValue: store },
+      { provide: Database, useValue: store.database },
+      { provide: Clock, useValue: clock },
+      { provide: Ids, useValue: ids },
+    ];
+    return { module: EventStoreModule, providers, exports: providers };
+  }
+}

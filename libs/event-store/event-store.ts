@@ -1,0 +1,238 @@
+import {
+  decide,
+  fold,
+  project,
+  sql,
+  upcast,
+  type Clock,
+  type Decider,
+  type EventContext,
+  type EventKind,
+  type EventRegistry,
+  type Ids,
+  type LogPosition,
+  type Message,
+  type Projection,
+  type Recorded,
+  type Sql,
+} from '#kernel';
+import type { Database, Row } from './database.js';
+import { LogSignal } from './log-signal.js';
+import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
+
+/** The version a stream must have: a number (0 = it must not exist), or `any`. */
+export type ExpectedVersion = number | 'any';
+
+/** What one append does to one stream. */
+export type Write = {
+  readonly stream: string;
+  /** External id of the organization, null for what belongs to the site. */
+  readonly organization: string | null;
+  readonly expected: ExpectedVersion;
+  readonly events: readonly Message[];
+  /** What the events fold to, kept as the stream's snapshot. */
+  readonly snapshot?: { readonly decider: number; readonly state: unknown };
+};
+
+export type Appended = {
+  readonly events: readonly Recorded[];
+  /** The rows of each statement that was read in the same transaction. */
+  readonly rows: readonly Row[][];
+};
+
+/** A stream as `streams` holds it; `state` null where its snapshot is of no use and the stream must be folded. */
+export type Snapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
+
+export type Loaded<S> = { readonly stream: string; readonly version: number; readonly state: S };
+
+const ATTEMPTS = 100;
+
+/** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
+export const writeOf = <S, C extends Message, E extends Message>(
+  decider: Decider<S, C, E>,
+  loaded: Loaded<S>,
+  organization: string | null,
+  ...commands: readonly C[]
+): Write => {
+  let { state } = loaded;
+  const events = commands.flatMap((command) => {
+    const decided = decide(decider, command, state);
+    state = fold(decider, state, decided);
+    return decided;
+  });
+  const snapshot = { decider: decider.version, state };
+  return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
+};
+
+/** A stream that does not exist yet. */
+export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
+  stream,
+  version: 0,
+  state: decider.initial,
+});
+
+/** The log: events that are appended with an expected version, and the inline views written with them. */
+export class EventStore {
+  readonly signal: LogSignal;
+
+  constructor(
+    readonly database: Database,
+    readonly kinds: EventRegistry,
+    readonly projections: readonly Projection[],
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+  ) {
+    this.signal = new LogSignal(database);
+  }
+
+  /**
+   * Appends to one or several streams, with the inline views, in one transaction and one round trip; then runs `read`
+   * inside it, so that an answer shows exactly what was written. Either all of it is committed when this resolves, or
+   * nothing. Throws the Postgres error: see isStale, brokenUnique.
+   */
+  async append(writes: readonly Write[], context: EventContext, read: readonly Sql[] = []): Promise<Appended> {
+    const time = this.clock.now().toISOString();
+    const events = writes.flatMap((write) => this.recorded(write, time, context));
+    const appends = writes.map((write) => appendStatement(write, time, context, events));
+    const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
+    const results = await this.database.transaction([...appends, ...views, ...read]);
+    this.signal.notify();
+    return { events, rows: results.slice(appends.length + views.length) };
+  }
+
+  /** Appends events whose ids may have been recorded before; then nothing happens and it resolves to false. */
+  async appendOnce(write: Write & { readonly ids: readonly string[] }, context: EventContext): Promise<boolean> {
+    const time = this.clock.now().toISOString();
+    const events = this.recorded(write, time, context).map((event, n) => ({ ...event, id: write.ids[n] ?? event.id }));
+    const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
+    try {
+      await this.database.transaction([appendStatement(write, time, context, events), ...views]);
+    } catch (error) {
+      if (brokenUnique(error) === 'events_id_key') return false;
+      throw error;
+    }
+    this.signal.notify();
+    return true;
+  }
+
+  /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */
+  async load<S, C extends Message, E extends Message>(stream: string, decider: Decider<S, C, E>): Promise<Loaded<S>> {
+    const snapshot = await this.database.row<Snapshot>(
+      sql`select version, decider, state from event_store.streams where stream = ${stream}`,
+    );
+    return this.restore(stream, decider, snapshot);
+  }
+
+  /** As `load`, for who has read the snapshot with a statement of their own, beside other things. */
+  async restore<S, C extends Message, E extends Message>(
+    stream: string,
+    decider: Decider<S, C, E>,
+    snapshot: Snapshot | undefined,
+  ): Promise<Loaded<S>> {
+    if (!snapshot) return { stream, version: 0, state: decider.initial };
+    if (snapshot.decider === decider.version && snapshot.state !== null) {
+      return { stream, version: snapshot.version, state: snapshot.state as S };
+    }
+    const events = await this.stream(stream);
+    const state = fold(decider, decider.initial, events as unknown as readonly E[]);
+    return { stream, version: events.length, state };
+  }
+
+  /** Everything that happened to one stream, oldest first. */
+  async stream(stream: string): Promise<Recorded[]> {
+    const rows = await this.database.rows<EventRow>(
+      sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`,
+    );
+    return rows.map((row) => this.lift(row));
+  }
+
+  /**
+   * The next events after a position in log order, at most `limit`, only those that no transaction still running can
+   * precede: none is missed, none comes twice.
+   */
+  async read(after: LogPosition, limit: number, run: (statement: Sql) => Promise<Row[]>): Promise<Recorded[]> {
+    const rows = await run(sql`
+      select ${EVENT_COLUMNS} from event_store.events
+       where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
+         and transaction < pg_snapshot_xmin(pg_current_snapshot())
+       order by transaction, position limit ${limit}`);
+    return (rows as EventRow[]).map((row) => this.lift(row));
+  }
+
+  /**
+   * Loads, decides, appends; again from the start where somebody else was faster, so that of a hundred racing commands
+   * exactly one wins and the others are decided on what it did. A command that yields no event changes nothing.
+   */
+  async handle<S, C extends Message, E extends Message, L extends Loaded<S>>(task: {
+    readonly decider: Decider<S, C, E>;
+    readonly load: () => Promise<L>;
+    readonly command: (loaded: L) => C;
+    readonly organization: (loaded: L) => string | null;
+    readonly context: EventContext;
+    readonly read?: (loaded: L) => readonly Sql[];
+  }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {
+    for (let attempt = 1; ; attempt += 1) {
+      const loaded = await task.load();
+      const write = writeOf(task.decider, loaded, task.organization(loaded), task.command(loaded));
+      const read = task.read?.(loaded) ?? [];
+      if (write.events.length === 0) {
+        return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
+      }
+      try {
+        const { rows } = await this.append([write], task.context, read);
+        return { loaded, rows };
+      } catch (error) {
+        if (attempt === ATTEMPTS || !(isStale(error) || isWorthRepeating(error))) throw error;
+      }
+    }
+  }
+
+  private recorded(write: Write, time: string, context: EventContext): Recorded[] {
+    return write.events.map((event, index) => {
+      const kind = this.kind(event.type);
+      // Strict: a field that the schema does not name must never enter an immutable log.
+      const data: unknown = kind.schema.parse(event.data);
+      return {
+        type: event.type,
+        data,
+        id: this.ids.uuid(),
+        stream: write.stream,
+        version: write.expected === 'any' ? 0 : write.expected + index + 1,
+        schemaVersion: kind.schemaVersion,
+        organization: write.organization,
+        time,
+        context,
+        transaction: '0',
+        position: 0,
+      };
+    });
+  }
+
+  private kind(type: string): EventKind<never> {
+    const kind = this.kinds[type];
+    if (!kind) throw new Error(`no slice knows an event named ${type}`);
+    return kind;
+  }
+
+  /** An event as today's code knows it, whatever schema version it was written in. */
+  lift(row: Recorded): Recorded {
+    const kind = this.kind(row.type);
+    if (row.schemaVersion === kind.schemaVersion) return row;
+    return { ...row, schemaVersion: kind.schemaVersion, data: upcast(kind, row.schemaVersion, row.data) };
+  }
+}
+
+type EventRow = Recorded & Row;
+
+const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
+  schema_version as "schemaVersion", organization, time, data, context`);
+
+const appendStatement = (write: Write, time: string, context: EventContext, recorded: readonly Recorded[]): Sql => {
+  const events = recorded
+    .filter((event) => event.stream === write.stream)
+    .map(({ id, type, schemaVersion, data }) => ({ id, type, schemaVersion, data }));
+  const expected = write.expected === 'any' ? null : write.expected;
+  const state = write.snapshot ? sql.json(write.snapshot.state) : null;
+  return sql`select event_store.append(${write.stream}, ${expected}, ${write.organization}, ${time},
+    ${sql.json(context)}, ${sql.json(events)}, ${write.snapshot?.decider ?? null}, ${state})`;
+};

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { sql, type LogPosition } from '#kernel';
+import type { Session } from './database.js';
+import type { EventStore } from './event-store.js';
+import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
+import { LISTEN } from './log-signal.js';
+import { followerMetrics } from './metrics.js';
+
+/** Where a runner tells what went wrong; pino fits. */
+export type Log = { warn(context: object, text: string): void; info(context: object, text: string): void };
+
+const IDLE_FIRST_MS = 5;
+const IDLE_MAX_MS = 1_000;
+const STANDBY_MS = 1_000;
+const RETRY_FIRST_MS = 100;
+const RETRY_MAX_MS = 5_000;
+
+/**
+ * Keeps one follower going: standby → leading → standby …
+ *
+ * - **standby**: somebody else holds the follower's advisory lock; asked again every second.
+ * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
+ *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
+ * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the
+ *   checkpoint. An event is never skipped.
+ */
+export class FollowerRunner {
+  private stopping = false;
+  private woken = false;
+  private endSleep: () => void = () => undefined;
+  private loop: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly follower: Follower,
+    private readonly log: Log,
+  ) {}
+
+  start(): void {
+    this.loop = this.keepGoing();
+  }
+
+  /** Resolves when the batch in hand is finished and the lock is free for the next. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.wake();
+    await this.loop;
+  }
+
+  private async keepGoing(): Promise<void> {
+    let pause = RETRY_FIRST_MS;
+    while (!this.stopping) {
+      let session: Session | null = null;
+      try {
+        session = await this.store.database.session(() => this.wake());
+        session.onNotification(() => this.wake());
+        if (await this.lead(session, () => (pause = RETRY_FIRST_MS))) continue;
+        await this.sleep(STANDBY_MS);
+      } catch (error) {
+        followerMetrics.failures.inc({ follower: this.follower.name });
+        this.log.warn({ err: error, follower: this.follower.name, retryInMs: pause }, 'follower failed, will retry');
+        await this.sleep(pause);
+        pause = Math.min(pause * 2, RETRY_MAX_MS);
+      } finally {
+        // It may be broken already, and then has nothing to say that was not said above.
+        await session?.close().catch(() => undefined);
+      }
+    }
+  }
+
+  /** False where somebody else leads. */
+  private async lead(session: Session, succeeded: () => void): Promise<boolean> {
+    const { name } = this.follower;
+    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockKey(name)}) as ok`);
+    if (!taken?.ok) return false;
+    await session.run(LISTEN);
+    const [stored] = await session.run<LogPosition>(readCheckpoint(name));
+    let checkpoint = stored ?? LOG_START;
+    this.log.info({ follower: name, ...checkpoint }, 'follower leads');
+    let idle = IDLE_FIRST_MS;
+    while (!this.stopping) {
+      const events = await this.store.read(checkpoint, this.follower.batch, (statement) => session.run(statement));
+      const last = events.at(-1);
+      if (!last) {
+        // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
+        idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
+        continue;
+      }
+      const statements = await this.follower.follow(events, session);
+      const next = { transaction: last.transaction, position: last.position };
+      await session.pipeline([sql`begin`, ...statements, writeCheckpoint(name, next), sql`commit`]);
+      checkpoint = next;
+      idle = IDLE_FIRST_MS;
+      succeeded();
+      followerMetrics.events.inc({ follower: name }, events.length);
+      followerMetrics.lag.set({ follower: name }, (Date.now() - Date.parse(last.time)) / 1_000);
+    }
+    return true;
+  }
+
+  private wake(): void {
+    this.woken = true;
+    this.endSleep();
+  }
+
+  /** True where something woke it before the time was over, or since it last slept. */
+  private async sleep(ms: number): Promise<boolean> {
+    if (!this.woken && !this.stopping) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.endSleep = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    const woken = this.woken;
+    this.woken = false;
+    return woken;
+  }
+}
+
+/** Advisory locks are numbers: the first 52 bits of the name's hash, which a JavaScript number holds exactly. */
+const lockKey = (name: string): number =>
+  Number.parseInt(createHash('sha256').update(`cadastre follower ${name}`).digest('hex').slice(0, 13), 16);

@@ -1,0 +1,56 @@
+import { sql, unavailable, type LogPosition, type Recorded, type Sql } from '#kernel';
+import type { Database, Session } from './database.js';
+
+/**
+ * Whoever reads the log after the fact: the audit trail, the publisher. It may lag; it never skips and never reads an
+ * event whose predecessors may still come.
+ */
+export type Follower = {
+  readonly name: string;
+  /** At most so many events at a time. */
+  readonly batch: number;
+  /** The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside. */
+  readonly tables: readonly string[];
+  /**
+   * Does what the events mean: resolves to the statements that are committed together with the checkpoint. When it
+   * throws, the same batch comes again.
+   */
+  readonly follow: (events: readonly Recorded[], session: Pick<Session, 'run'>) => Promise<readonly Sql[]>;
+  /** Removes what is past its retention; verify does the same to both sides before it compares them. */
+  readonly prune?: (now: Date) => Sql;
+};
+
+export const LOG_START: LogPosition = { transaction: '0', position: 0 };
+
+export const readCheckpoint = (name: string): Sql =>
+  sql`select transaction::text as transaction, position from event_store.checkpoints where follower = ${name}`;
+
+export const writeCheckpoint = (name: string, { transaction, position }: LogPosition): Sql => sql`
+  insert into event_store.checkpoints (follower, transaction, position)
+  values (${name}, ${transaction}::xid8, ${position})
+  on conflict (follower) do update
+    set transaction = excluded.transaction, position = excluded.position, updated_at = now()`;
+
+const PATIENCE_MS = 5_000;
+
+/**
+ * Resolves when the follower has read all that was in the log at the time of the call, so that a read of its view shows
+ * every write answered before. Throws `unavailable` after 5 s (DESIGN decision 6).
+ */
+export const caughtUp = async (database: Database, follower: string): Promise<void> => {
+  const deadline = Date.now() + PATIENCE_MS;
+  const head = await database.row<LogPosition & { passed: boolean }>(sql`
+    select e.transaction::text as transaction, e.position,
+           coalesce((c.transaction, c.position) >= (e.transaction, e.position), false) as passed
+      from (select transaction, position from event_store.events order by transaction desc, position desc limit 1) e
+      left join event_store.checkpoints c on c.follower = ${follower}`);
+  if (!head || head.passed) return;
+  for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    const passed = await database.row(sql`
+      select 1 from event_store.checkpoints where follower = ${follower}
+         and (transaction, position) >= (${head.transaction}::xid8, ${head.position}::bigint)`);
+    if (passed) return;
+    if (Date.now() > deadline) throw unavailable('This view is behind the log. Please try again in a moment.', 5);
+  }
+};

@@ -1,0 +1,18 @@
+export { EventStoreModule, type StoreParts } from './event-store.module.js';
+export { Database, type DatabaseOptions, type Row, type Session, type StatementCounter } from './database.js';
+export {
+  EventStore,
+  unborn,
+  writeOf,
+  type Appended,
+  type ExpectedVersion,
+  type Loaded,
+  type Snapshot,
+  type Write,
+} from './event-store.js';
+export { caughtUp, type Follower } from './follower.js';
+export { FollowerRunner, type Log } from './follower-runner.js';
+export { migrate } from './migrate.js';
+export { brokenUnique, isOutage } from './postgres-errors.js';
+export { rebuild, verify, verifySnapshots, viewsOf, type Difference, type View } from './rebuild.js';
+export { aggregate, kindsOf, projectionOf, registryOf, type Aggregate, type Slice } from './slice.js';

@@ -1,0 +1,29 @@
+/** The parts of a Postgres error that we act on. @see https://www.postgresql.org/docs/18/errcodes-appendix.html */
+type PostgresError = { readonly code: string; readonly constraint?: string };
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Raised by event_store.append: the stream is not at the version that the decision was made on. */
+export const isStale = (error: unknown): boolean => codeOf(error) === 'CA409';
+
+/** Serialization failure and deadlock: the same work may succeed when done again. */
+export const isWorthRepeating = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
+
+export const isUnknownStatement = (error: unknown): boolean => codeOf(error) === '26000';
+
+/** The name of the unique constraint that a statement broke, or null where it broke none. */
+export const brokenUnique = (error: unknown): string | null =>
+  codeOf(error) === '23505' ? ((error as unknown as PostgresError).constraint ?? '') : null;
+
+const OUTAGE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const OUTAGE_STATES = /^(?:08...|57P0[1-5]|53300)$/; // connection exceptions, shutdown and start-up, too many clients
+const OUTAGE_TEXTS =
+  /^(?:Connection terminated|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout)/;
+
+/** True where Postgres could not be asked at all: it is down, starting, stopping, or out of connections. */
+export const isOutage = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
+  return error instanceof Error && OUTAGE_TEXTS.test(error.message);
+};

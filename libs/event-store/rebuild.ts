@@ -1,0 +1,182 @@
+import { fold, project, sql, type LogPosition, type Projection, type Recorded, type Sql } from '#kernel';
+import type { Row, Session } from './database.js';
+import type { EventStore } from './event-store.js';
+import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
+import type { Slice } from './slice.js';
+
+/**
+ * Views made anew from the log, for `rebuild` and `verify`.
+ *
+ * Both write scratch copies: temporary tables of the same names, which the search path finds first, so that the very
+ * same statements run. Unique indexes other than the key are left off the copies: live writers may have met in another
+ * order than the log's, and a name freed by one stream may be taken by another "before".
+ */
+export type View = {
+  readonly name: string;
+  readonly tables: readonly string[];
+  readonly apply: (events: readonly Recorded[], session: Session) => Promise<readonly Sql[]>;
+  readonly follower: Follower | null;
+};
+
+export const viewsOf = (slices: readonly Slice[]): View[] => [
+  ...slices.flatMap((slice) => slice.projections.map(inline)),
+  ...slices.flatMap((slice) => slice.followers.filter((follower) => follower.tables.length > 0).map(followed)),
+];
+
+const inline = (projection: Projection): View => ({
+  name: projection.name,
+  tables: projection.tables,
+  apply: (events) => Promise.resolve(events.flatMap((event) => project(projection, event))),
+  follower: null,
+});
+
+const followed = (follower: Follower): View => ({
+  name: follower.name,
+  tables: follower.tables,
+  apply: (events, session) => follower.follow(events, session),
+  follower,
+});
+
+const BATCH = 1_000;
+
+export type Progress = (view: string, events: number) => void;
+
+/** Replays the log into the scratch tables, as far as `until`; resolves to the position reached. */
+const replay = async (
+  store: EventStore,
+  session: Session,
+  view: View,
+  from: LogPosition,
+  progress: (events: number) => void,
+  until: LogPosition | null = null,
+): Promise<LogPosition> => {
+  let position = from;
+  for (;;) {
+    const batch = await store.read(position, BATCH, (statement) => session.run(statement));
+    const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
+    const last = events.at(-1);
+    if (!last) return position;
+    await session.pipeline(await view.apply(events, session));
+    position = { transaction: last.transaction, position: last.position };
+    progress(events.length);
+  }
+};
+
+const isAfter = (a: LogPosition, b: LogPosition): boolean => {
+  const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
+  return left > right || (left === right && a.position > b.position);
+};
+
+const makeScratch = async (session: Session, view: View): Promise<void> => {
+  for (const table of view.tables) {
+    await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
+    await session.run(
+      sql.raw(`do $$ declare _index regclass; begin
+        for _index in select indexrelid from pg_index
+          where indrelid = 'pg_temp.${table}'::regclass and indisunique and not indisprimary
+        loop execute format('drop index %s', _index); end loop;
+      end $$`),
+    );
+  }
+};
+
+/**
+ * Replaces one view's rows by what the log says. Writers go on while the log is replayed; for the last stretch and the
+ * exchange they wait.
+ */
+export const rebuild = async (store: EventStore, view: View, progress: Progress = () => undefined): Promise<void> => {
+  const session = await store.database.session();
+  try {
+    await makeScratch(session, view);
+    const report = (events: number): void => progress(view.name, events);
+    const reached = await replay(store, session, view, LOG_START, report);
+    await session.run(sql`begin`);
+    await session.run(sql`lock table event_store.events in share mode`);
+    const end = await replay(store, session, view, reached, report);
+    for (const table of view.tables) {
+      await session.run(sql.raw(`truncate views.${table}`));
+      await session.run(sql.raw(`insert into views.${table} select * from pg_temp.${table}`));
+    }
+    if (view.follower) await session.run(writeCheckpoint(view.follower.name, end));
+    await session.run(sql`commit`);
+  } finally {
+    await session.close();
+  }
+};
+
+/** What differs between a live view and the log: none where both lists are empty. Each holds up to ten rows. */
+export type Difference = { readonly table: string; readonly missing: readonly Row[]; readonly surplus: readonly Row[] };
+
+/** Compares a view with the log, both as of one moment; writers go on. Nothing is changed. */
+export const verify = async (
+  store: EventStore,
+  view: View,
+  now: Date,
+  progress: Progress = () => undefined,
+): Promise<Difference[]> => {
+  const session = await store.database.session();
+  try {
+    // One snapshot for the log and the live view; whatever is written here is rolled back.
+    await session.run(sql`begin isolation level repeatable read`);
+    await makeScratch(session, view);
+    const [checkpoint] = view.follower ? await session.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
+    const until = view.follower ? (checkpoint ?? LOG_START) : null;
+    await replay(store, session, view, LOG_START, (events) => progress(view.name, events), until);
+    if (view.follower?.prune) {
+      await session.run(view.follower.prune(now));
+      await session.run(sql`set local search_path = views, pg_temp`);
+      await session.run(view.follower.prune(now));
+    }
+    const differences: Difference[] = [];
+    for (const table of view.tables) {
+      const only = (left: string, right: string): Promise<Row[]> =>
+        session.run(sql.raw(`select * from ${left}.${table} except select * from ${right}.${table} limit 10`));
+      const missing = await only('pg_temp', 'views');
+      const surplus = await only('views', 'pg_temp');
+      if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
+    }
+    await session.run(sql`rollback`);
+    return differences;
+  } finally {
+    await session.close();
+  }
+};
+
+type StreamRow = Row & { stream: string; version: number; decider: number | null; state: unknown; events: unknown };
+
+/** The streams whose snapshot is not what their events fold to, or whose version is not their number of events. */
+export const verifySnapshots = async (store: EventStore, slices: readonly Slice[]): Promise<string[]> => {
+  const aggregates = new Map(slices.flatMap((slice) => slice.aggregates.map((one) => [one.prefix, one.decider])));
+  const wrong: string[] = [];
+  let after = '';
+  for (;;) {
+    const page = await store.database.rows<StreamRow>(sql`
+      select s.stream, s.version, s.decider, s.state, e.events
+        from (select * from event_store.streams where stream > ${after} order by stream limit 500) s
+        left join lateral (select jsonb_agg(jsonb_build_object('type', e.type, 'schemaVersion', e.schema_version, 'data', e.data) order by e.version) as events
+                             from event_store.events e where e.stream = s.stream) e on true
+       order by s.stream`);
+    for (const row of page) {
+      const decider = aggregates.get(row.stream.slice(0, row.stream.indexOf('-')));
+      const events = ((row.events ?? []) as Recorded[]).map((event) => store.lift(event));
+      if (row.version !== events.length) wrong.push(row.stream);
+      else if (decider && row.decider === decider.version && row.state !== null) {
+        const state = fold(decider, decider.initial, events as never);
+        if (!sameJson(state, row.state)) wrong.push(row.stream);
+      }
+    }
+    const last = page.at(-1);
+    if (!last) return wrong;
+    after = last.stream;
+  }
+};
+
+/** jsonb keeps no order of keys. */
+const sameJson = (left: unknown, right: unknown): boolean => canonical(left) === canonical(right);
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );

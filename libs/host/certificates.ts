@@ -1,0 +1,102 @@
+// tsyringe, inside @peculiar/x509, wants the Reflect API there before it is loaded.
+import 'reflect-metadata';
+import { randomBytes, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+/** Both PEM. */
+export type KeyAndCertificate = { readonly key: string; readonly certificate: string };
+
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+const CA_DAYS = 3650;
+// Apple's verifier refuses more than 825 days, even under a CA that the user has added.
+const SERVER_DAYS = 820;
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+export const issueCa = async (now: Date): Promise<KeyAndCertificate> => {
+  const keys = await newKeys();
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: [{ CN: ['Cadastre local CA'] }],
+    ...validity(now, CA_DAYS),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      // Path length 0: it signs servers and no further authorities.
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { key: await pemOf(keys.privateKey), certificate: certificate.toString('pem') };
+};
+
+export const issueServerCertificate = async (
+  ca: KeyAndCertificate,
+  names: readonly string[],
+  now: Date,
+): Promise<KeyAndCertificate> => {
+  const keys = await newKeys();
+  const authority = new X509Certificate(ca.certificate);
+  const { notBefore, notAfter } = validity(now, SERVER_DAYS);
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: [{ CN: ['Cadastre'] }],
+    issuer: authority.subject,
+    // Never outlives its CA.
+    notBefore,
+    notAfter: notAfter < authority.notAfter ? notAfter : authority.notAfter,
+    signingAlgorithm: algorithm,
+    publicKey: keys.publicKey,
+    signingKey: await signingKey(ca.key),
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      // Go and browsers look here alone; the CN has not counted as a host name for years.
+      new SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }))),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await AuthorityKeyIdentifierExtension.create(authority),
+    ],
+  });
+  return { key: await pemOf(keys.privateKey), certificate: certificate.toString('pem') };
+};
+
+/** The names that a certificate holds for. Of a chain, the first is read. */
+export const namesIn = (pem: string): readonly string[] => {
+  const [first] = PemConverter.decodeWithHeaders(pem);
+  if (!first) return [];
+  const names = new X509Certificate(first.rawData).getExtension(SubjectAlternativeNameExtension)?.names.items ?? [];
+  return names.map((name) => name.value);
+};
+
+// An hour back: the clock of a virtual machine or a container's host may be behind ours.
+const validity = (now: Date, days: number): { notBefore: Date; notAfter: Date } => ({
+  notBefore: new Date(now.getTime() - HOUR),
+  notAfter: new Date(now.getTime() - HOUR + days * DAY),
+});
+
+// Positive, as RFC 5280 wants it: the highest bit is off. Not zero either way.
+const serialNumber = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;
+
+const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+
+const pemOf = async (key: webcrypto.CryptoKey): Promise<string> =>
+  PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), PemConverter.PrivateKeyTag);
+
+const signingKey = (pem: string): Promise<webcrypto.CryptoKey> =>
+  webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(pem), algorithm, false, ['sign']);

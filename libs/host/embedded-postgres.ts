@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from './logger.js';
+import { DATABASE, openCluster, USER, type Cluster } from './postgres-cluster.js';
+import { endLeftovers } from './postgres-leftovers.js';
+import { PortTaken, startServer, type Exit, type Server } from './postgres-server.js';
+import { codeOf } from './system-error.js';
+
+/**
+ * A Postgres of our own, from start to stop:
+ *
+ *   starting ─► running ─► stopped          stop(): fast shutdown, clients are disconnected
+ *       ▲          │
+ *       └─ back-off ◄ it died               `onExit` is told; url and port stay the same
+ *
+ * Our signals stop nothing here: whoever started it stops it, after everything that uses it.
+ */
+export type EmbeddedPostgres = {
+  /** Over TCP, on 127.0.0.1. */
+  readonly url: string;
+  /** Over the socket in its folder, somewhat faster; null where that path is too long for a socket's. */
+  readonly socketUrl: string | null;
+  stop(): Promise<void>;
+};
+
+export type EmbeddedPostgresOptions = {
+  /** Ours alone: the caller holds the data folder that it lies in (data-folder.ts). */
+  readonly folder: string;
+  readonly log: Log;
+  /** Postgres ended and nobody had asked it to. It is started again after so many milliseconds. */
+  readonly onExit?: (exit: Exit & { readonly restartIn: number }) => void;
+};
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+// Up for this long, and the next death is a new story.
+const STABLE_MS = 60_000;
+// Then in a hurry: Postgres recovers from its WAL at the next start, and loses nothing.
+const STOP_MS = 30_000;
+// 107 bytes on Linux, 103 on macOS.
+const LONGEST_SOCKET_PATH = 103;
+
+export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  const cluster = await openCluster(options.folder);
+  const supervisor = new Supervisor(cluster, options);
+  const port = await supervisor.start();
+  const credentials = `${USER}:${cluster.password}`;
+  const socketPath = join(cluster.folder, `.s.PGSQL.${port}`);
+  return {
+    url: `postgresql://${credentials}@127.0.0.1:${port}/${DATABASE}`,
+    socketUrl:
+      Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH
+        ? null
+        : `postgresql://${credentials}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(cluster.folder)}`,
+    stop: () => supervisor.stop(),
+  };
+};
+
+class Supervisor {
+  private server: Server | null = null;
+  private readonly stopping = new AbortController();
+  private stopped: Promise<void> | null = null;
+  private watching: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly options: EmbeddedPostgresOptions,
+  ) {}
+
+  /** The port on which it is ready. */
+  async start(): Promise<number> {
+    await endLeftovers(this.cluster, this.options.log);
+    const port = await this.startOnFreePort(3);
+    this.watching = this.keepRunning(port);
+    return port;
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  private async end(): Promise<void> {
+    this.stopping.abort();
+    // During a back-off there is none, and during a restart one that is not ready yet: it obeys as well.
+    this.server?.process.kill('SIGINT');
+    const hurry = setTimeout(() => this.server?.process.kill('SIGQUIT'), STOP_MS);
+    await this.watching;
+    clearTimeout(hurry);
+  }
+
+  private async startOnFreePort(attempts: number): Promise<number> {
+    const port = await freePort(this.cluster.name);
+    try {
+      await this.run(port);
+      return port;
+    } catch (error) {
+      // Between our look and Postgres' somebody else was faster.
+      if (!(error instanceof PortTaken) || attempts <= 1) throw error;
+      return this.startOnFreePort(attempts - 1);
+    }
+  }
+
+  private async run(port: number): Promise<Server> {
+    const server = startServer(this.cluster, port, this.options.log);
+    this.server = server;
+    await server.ready;
+    return server;
+  }
+
+  private async keepRunning(port: number): Promise<void> {
+    let pause = FIRST_PAUSE_MS;
+    while (this.server !== null) {
+      const since = Date.now();
+      const exit = await this.server.exited;
+      this.server = null;
+      if (this.stopping.signal.aborted) return;
+      if (Date.now() - since > STABLE_MS) pause = FIRST_PAUSE_MS;
+      this.options.log.error(`Postgres ended (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
+      this.options.onExit?.({ ...exit, restartIn: pause });
+      pause = await this.restart(port, pause);
+    }
+  }
+
+  /** Until it runs again or is no longer wanted; returns the pause before the next restart. */
+  private async restart(port: number, firstPause: number): Promise<number> {
+    let pause = firstPause;
+    while (await this.wait(pause)) {
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      try {
+        await endLeftovers(this.cluster, this.options.log);
+        if (this.stopping.signal.aborted) break;
+        await this.run(port);
+        this.options.log.info('Postgres is running again');
+        break;
+      } catch (error) {
+        this.server = null;
+        if (this.stopping.signal.aborted) break;
+        this.options.log.error(`Postgres did not start, next attempt in ${pause} ms: ${messageOf(error)}`);
+      }
+    }
+    return pause;
+  }
+
+  /** False when we are stopping. */
+  private async wait(milliseconds: number): Promise<boolean> {
+    const { signal } = this.stopping;
+    try {
+      await delay(milliseconds, undefined, { signal });
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * The same port at each start if it can be had, so that tools find the database again; above the registered services
+ * and below the ports that systems give to outgoing connections, one of which could take ours while Postgres restarts.
+ */
+const freePort = async (name: string): Promise<number> => {
+  const first = createHash('sha256').update(name).digest().readUInt32BE() % 10_000;
+  for (let step = 0; step < 100; step += 1) {
+    const port = 20_000 + ((first + step) % 10_000);
+    if (await canListen(port)) return port;
+  }
+  throw new Error('no free port for Postgres: a hundred of those between 20000 and 29999 are taken');
+};
+
+const canListen = (port: number): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on('error', (error) => {
+      if (codeOf(error) === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    });
+    probe.listen({ port, host: '127.0.0.1' }, () => probe.close(() => resolve(true)));
+  });

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { contentOf } from './atomic-file.js';
+import type { Log } from './logger.js';
+import type { Cluster } from './postgres-cluster.js';
+import { isAlive, signalTo } from './signals.js';
+import { codeOf } from './system-error.js';
+
+type Process = { readonly pid: number; readonly command: string };
+
+const FAST_SHUTDOWN_MS = 30_000;
+const IMMEDIATE_SHUTDOWN_MS = 10_000;
+const POLL_MS = 10;
+
+/**
+ * Ends what is left of this cluster's Postgres after we, or its main process, were killed.
+ *
+ * The processes are looked for by the cluster's name in their command line, and not by postmaster.pid alone: the number
+ * there may be another program's by now, and workers whose main process was killed live on for a moment, during which
+ * a new Postgres refuses to start. We hold the data folder, so whatever is found is nobody else's.
+ */
+export const endLeftovers = async (cluster: Cluster, log: Log): Promise<void> => {
+  const pidFile = join(cluster.folder, 'postmaster.pid');
+  const pid = Number.parseInt((await contentOf(pidFile)) ?? '', 10);
+  // A clean stop removes the file as its last act.
+  if (Number.isNaN(pid)) return;
+  let left = await processesOf(cluster);
+  if (left.length > 0) log.warn(`stopping the Postgres that an earlier run has left (${pids(left)})`);
+  signalMain(left, 'SIGINT');
+  left = await gone(cluster, FAST_SHUTDOWN_MS);
+  signalMain(left, 'SIGQUIT');
+  left = await gone(cluster, IMMEDIATE_SHUTDOWN_MS);
+  if (left.length > 0) throw new Error(`Postgres of an earlier run does not end: end its processes (${pids(left)})`);
+  // Postgres would take a stranger that has the number by now for its predecessor. Otherwise the file stays: it is how
+  // Postgres makes sure once more, by its shared memory, that nobody is left.
+  if (isAlive(pid)) await rm(pidFile, { force: true });
+};
+
+const pids = (processes: readonly Process[]): string => processes.map(({ pid }) => pid).join(', ');
+
+// Workers end with their main process, of their own accord when it was killed.
+const signalMain = (processes: readonly Process[], signal: NodeJS.Signals): void => {
+  for (const { pid, command } of processes) if (!command.startsWith('postgres:')) signalTo(pid, signal);
+};
+
+/** Those who are still there when the time is over. */
+const gone = async (cluster: Cluster, milliseconds: number): Promise<readonly Process[]> => {
+  const end = Date.now() + milliseconds;
+  let left = await processesOf(cluster);
+  while (left.length > 0 && Date.now() < end) {
+    await delay(POLL_MS);
+    left = await processesOf(cluster);
+  }
+  return left;
+};
+
+const processesOf = async ({ name }: Cluster): Promise<readonly Process[]> => {
+  const all = process.platform === 'linux' ? await fromProc() : await fromPs();
+  return all.filter(({ command }) => isWorker(command, name) || isMain(command, name));
+};
+
+// By the name of the program and not its path: an upgrade may have moved that since.
+const isMain = (command: string, name: string): boolean =>
+  /^\S.*\/postgres /.test(command) && command.includes(`cluster_name=${name}`);
+
+const isWorker = (command: string, name: string): boolean => command.startsWith(`postgres: ${name}`);
+
+/** Small images have no `ps`. A zombie's command line is empty, so it counts as gone, whoever forgot to reap it. */
+const fromProc = async (): Promise<readonly Process[]> => {
+  const numbers = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
+  return Promise.all(
+    numbers.map(async (number) => ({
+      pid: Number(number),
+      command: ((await commandLine(number)) ?? '').replaceAll('\0', ' '),
+    })),
+  );
+};
+
+const commandLine = async (number: string): Promise<string | null> => {
+  try {
+    return await contentOf(join('/proc', number, 'cmdline'));
+  } catch (error) {
+    // It ended between the listing and the reading.
+    if (codeOf(error) === 'ESRCH') return null;
+    throw error;
+  }
+};
+
+const fromPs = async (): Promise<readonly Process[]> => {
+  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command=']);
+  return stdout.split('\n').map((line) => {
+    const [, pid = '0', command = ''] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
+    return { pid: Number(pid), command };
+  });
+};

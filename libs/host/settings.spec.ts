@@ -1,0 +1,179 @@
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { BadSettings, readSettings, settingsHelp } from './settings.js';
+import { removeFolder, temporaryFolder } from './spec.js';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+
+const linesOf = (env: Readonly<Record<string, string>>): readonly string[] => {
+  try {
+    readSettings(env);
+  } catch (error) {
+    if (error instanceof BadSettings) return error.lines;
+    throw error;
+  }
+  return [];
+};
+
+describe('settings', () => {
+  let folder: string;
+  let cert: string;
+  let certKey: string;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    cert = join(folder, 'cert.pem');
+    certKey = join(folder, 'key.pem');
+    await writeFile(cert, '');
+    await writeFile(certKey, '');
+  });
+  afterAll(() => removeFolder(folder));
+
+  it('need none at all', () => {
+    expect(readSettings({})).toEqual({
+      host: '127.0.0.1',
+      port: 8443,
+      dataFolder: resolve('.cadastre'),
+      tls: { mode: 'auto' },
+      publicUrl: 'https://localhost:8443',
+      adminToken: null,
+      database: { mode: 'embedded' },
+      kafka: null,
+      blobsFolder: resolve('.cadastre/blobs'),
+      encryptionKey: null,
+      edition: 'all',
+      featureSet: 'everything',
+      logLevel: 'info',
+    });
+  });
+
+  it('are read', () => {
+    const settings = readSettings({
+      HOST: '10.0.0.7',
+      PORT: '443',
+      CADASTRE_DATA: '/var/lib/cadastre',
+      CADASTRE_TLS_CERT: cert,
+      CADASTRE_TLS_KEY: certKey,
+      CADASTRE_PUBLIC_URL: 'https://tf.example.com/',
+      CADASTRE_ADMIN_TOKEN: 'a'.repeat(20),
+      DATABASE_URL: 'postgres://u:p@db/cadastre',
+      KAFKA_BROKERS: 'one:9092, [::1]:9093',
+      CADASTRE_TOPIC_PREFIX: 'prod.tf',
+      CADASTRE_BLOBS: '/blobs',
+      CADASTRE_ENCRYPTION_KEY: key,
+      CADASTRE_EDITION: 'self-hosted',
+      CADASTRE_FEATURE_SET: 'free',
+      LOG_LEVEL: 'silent',
+    });
+    expect(settings).toEqual({
+      host: '10.0.0.7',
+      port: 443,
+      dataFolder: '/var/lib/cadastre',
+      tls: { mode: 'files', cert, key: certKey },
+      publicUrl: 'https://tf.example.com',
+      adminToken: 'a'.repeat(20),
+      database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
+      kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf' },
+      blobsFolder: '/blobs',
+      encryptionKey: Buffer.alloc(32, 7),
+      edition: 'self-hosted',
+      featureSet: 'free',
+      logLevel: 'silent',
+    });
+  });
+
+  it('count as absent when empty', () => {
+    const empty = Object.fromEntries(
+      ['HOST', 'PORT', 'DATABASE_URL', 'KAFKA_BROKERS', 'LOG_LEVEL'].map((n) => [n, '']),
+    );
+    expect(readSettings(empty)).toEqual(readSettings({}));
+  });
+
+  it.each([
+    [{ CADASTRE_TLS: 'off' }, 'http://localhost:8443'],
+    [{ HOST: '0.0.0.0', PORT: '9000' }, 'https://localhost:9000'],
+    [{ HOST: '::' }, 'https://localhost:8443'],
+    [{ HOST: 'tf.internal', PORT: '443' }, 'https://tf.internal'],
+    [{ HOST: '2001:db8::7' }, 'https://[2001:db8::7]:8443'],
+  ])('%j are reached under %s', (env, url) => {
+    expect(readSettings(env).publicUrl).toBe(url);
+  });
+
+  it.each([
+    ['HOST', 'not a host', 'HOST: must be an IP address or a host name'],
+    ['PORT', '70000', 'PORT: must be a whole number from 1 to 65535'],
+    ['PORT', '0', 'PORT: must be a whole number from 1 to 65535'],
+    ['CADASTRE_TLS', 'on', 'CADASTRE_TLS: must be one of auto, off'],
+    [
+      'CADASTRE_PUBLIC_URL',
+      'tf.example.com',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+    ],
+    [
+      'CADASTRE_PUBLIC_URL',
+      'https://a.b/c',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+    ],
+    ['CADASTRE_ADMIN_TOKEN', 'hunter2', 'CADASTRE_ADMIN_TOKEN: must have at least 20 characters'],
+    [
+      'KAFKA_BROKERS',
+      'one:9092,hunter2',
+      'KAFKA_BROKERS: must be a comma-separated list of host:port; number 2 is not one',
+    ],
+    ['CADASTRE_TOPIC_PREFIX', 'a/b', 'CADASTRE_TOPIC_PREFIX: must be letters, digits, dots, underscores and hyphens'],
+    [
+      'CADASTRE_ENCRYPTION_KEY',
+      'hunter2',
+      'CADASTRE_ENCRYPTION_KEY: must be 32 bytes in base64 (openssl rand -base64 32)',
+    ],
+    ['CADASTRE_EDITION', 'hunter2', 'CADASTRE_EDITION: must be one of all, hosted, self-hosted'],
+    ['CADASTRE_FEATURE_SET', 'paid', 'CADASTRE_FEATURE_SET: must be one of everything, free'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
+  ])('%s=%s gets its one line', (name, value, line) => {
+    expect(linesOf({ [name]: value })).toEqual([line]);
+  });
+
+  it('that contradict one another get a line each', () => {
+    expect(linesOf({ CADASTRE_TLS_CERT: cert })).toEqual(['CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it']);
+    expect(linesOf({ CADASTRE_TLS_KEY: certKey })).toEqual(['CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it']);
+    expect(linesOf({ CADASTRE_TLS: 'off', CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: certKey })).toEqual([
+      'CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other',
+    ]);
+    expect(linesOf({ CADASTRE_TLS_CERT: join(folder, 'absent'), CADASTRE_TLS_KEY: certKey })).toEqual([
+      'CADASTRE_TLS_CERT: the file cannot be read (ENOENT)',
+    ]);
+    expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
+      expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+    ]);
+  });
+
+  it('that are wrong are told all at once, and no value is repeated', () => {
+    const secret = 'hunter2:swordfish';
+    const lines = linesOf({
+      PORT: secret,
+      CADASTRE_ADMIN_TOKEN: secret,
+      CADASTRE_ENCRYPTION_KEY: secret,
+      DATABASE_URL: `mysql://root:${secret}@db`,
+      CADASTRE_TLS: secret,
+      KAFKA_BROKERS: secret,
+      CADASTRE_TLS_CERT: secret,
+    });
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'PORT',
+      'CADASTRE_TLS',
+      'CADASTRE_ADMIN_TOKEN',
+      'DATABASE_URL',
+      'KAFKA_BROKERS',
+      'CADASTRE_ENCRYPTION_KEY',
+      'CADASTRE_TLS_KEY',
+      'CADASTRE_TLS_CERT',
+    ]);
+    expect(lines.join('\n')).not.toMatch(/hunter2|swordfish/);
+  });
+
+  it('are all in the help', () => {
+    const help = settingsHelp();
+    for (const name of ['HOST', 'PORT', 'CADASTRE_DATA', 'DATABASE_URL', 'CADASTRE_ENCRYPTION_KEY', 'LOG_LEVEL']) {
+      expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { accessSync, constants } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { z } from 'zod';
+import { isLoopback, isWildcard } from './host-names.js';
+import { environment, variables } from './variables.js';
+import { codeOf } from './system-error.js';
+
+type Environment = z.output<typeof environment>;
+
+export type Settings = {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute. */
+  readonly dataFolder: string;
+  readonly tls:
+    | { readonly mode: 'auto' }
+    | { readonly mode: 'off' }
+    /** Absolute paths of PEM files. */
+    | { readonly mode: 'files'; readonly cert: string; readonly key: string };
+  /** An origin: scheme, host and, unless it is the scheme's own, port; no trailing slash. */
+  readonly publicUrl: string;
+  readonly adminToken: string | null;
+  readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
+  /** Null: nothing is published, and the log keeps everything for the day when it is. */
+  readonly kafka: { readonly brokers: readonly string[]; readonly topicPrefix: string } | null;
+  /** Absolute. */
+  readonly blobsFolder: string;
+  /** 32 bytes. Null, only when the database is embedded: one is made and kept in the data folder. */
+  readonly encryptionKey: Buffer | null;
+  readonly edition: Environment['CADASTRE_EDITION'];
+  readonly featureSet: Environment['CADASTRE_FEATURE_SET'];
+  readonly logLevel: Environment['LOG_LEVEL'];
+};
+
+/** Every setting that is wrong, one line each. The lines name variables and never repeat their values. */
+export class BadSettings extends Error {
+  constructor(readonly lines: readonly string[]) {
+    super(`Settings that are wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'BadSettings';
+  }
+}
+
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
+  // Compose files and charts pass `${VAR:-}`: set but empty means absent.
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const parsed = environment.safeParse(present);
+  const lines = [
+    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...contradictions(present),
+  ];
+  if (!parsed.success || lines.length > 0) throw new BadSettings(lines);
+  return settingsFrom(parsed.data);
+};
+
+/** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
+const contradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  const lines = contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']);
+  if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
+  const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
+  return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
+};
+
+const contradictionsOfTls = (mode?: string, cert?: string, key?: string): readonly string[] => {
+  const lines: string[] = [];
+  if (cert && !key) lines.push('CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it');
+  if (key && !cert) lines.push('CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it');
+  if (mode === 'off' && (cert || key)) {
+    lines.push('CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other');
+  }
+  for (const [name, file] of Object.entries({ CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: key })) {
+    const problem = file && unreadable(file);
+    if (problem) lines.push(`${name}: the file cannot be read (${problem})`);
+  }
+  return lines;
+};
+
+const unreadable = (file: string): string | null => {
+  try {
+    accessSync(file, constants.R_OK);
+    return null;
+  } catch (error) {
+    return codeOf(error) ?? 'unknown reason';
+  }
+};
+
+const settingsFrom = (env: Environment): Settings => {
+  const dataFolder = resolve(env.CADASTRE_DATA);
+  const tls = tlsFrom(env);
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    dataFolder,
+    tls,
+    publicUrl: env.CADASTRE_PUBLIC_URL ?? defaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
+    adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
+    database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
+    kafka: env.KAFKA_BROKERS ? { brokers: env.KAFKA_BROKERS, topicPrefix: env.CADASTRE_TOPIC_PREFIX } : null,
+    blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
+    encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
+    edition: env.CADASTRE_EDITION,
+    featureSet: env.CADASTRE_FEATURE_SET,
+    logLevel: env.LOG_LEVEL,
+  };
+};
+
+const tlsFrom = ({
+  CADASTRE_TLS: mode,
+  CADASTRE_TLS_CERT: cert,
+  CADASTRE_TLS_KEY: key,
+}: Environment): Settings['tls'] =>
+  cert !== undefined && key !== undefined ? { mode: 'files', cert: resolve(cert), key: resolve(key) } : { mode };
+
+// localhost and not 127.0.0.1: terraform's `hostname` arguments and credentials blocks take names.
+const defaultPublicUrl = ({ HOST, PORT }: Environment, scheme: string): string => {
+  const name = isLoopback(HOST) || isWildcard(HOST) ? 'localhost' : HOST;
+  return new URL(`${scheme}://${isIPv6(name) ? `[${name}]` : name}:${PORT}`).origin;
+};
+
+/** For `--help`: each variable, its default, its meaning. */
+export const settingsHelp = (): string => {
+  const rows = Object.entries(variables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
+  const width = (column: 'name' | 'otherwise'): number => Math.max(...rows.map((row) => row[column].length));
+  const line = (name: string, otherwise: string, meaning: string): string =>
+    `  ${name.padEnd(width('name'))}  ${otherwise.padEnd(width('otherwise'))}  ${meaning}`;
+  return [
+    'Settings (environment variables; an empty one counts as absent):',
+    '',
+    line('VARIABLE', 'DEFAULT', 'MEANING'),
+    ...rows.map(({ name, otherwise, meaning }) => line(name, otherwise, meaning)),
+  ].join('\n');
+};

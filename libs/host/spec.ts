@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { Clock } from '#kernel';
+import type { Log } from './logger.js';
+
+export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'cadastre-host-'));
+
+export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** A clock that a test moves. */
+export class SetClock extends Clock {
+  constructor(public time: Date) {
+    super();
+  }
+  override now(): Date {
+    return this.time;
+  }
+}
+
+/** Keeps what it is told. */
+export const recordingLog = (): Log & { readonly lines: string[] } => {
+  const lines: string[] = [];
+  const keep = (line: string): void => {
+    lines.push(line);
+  };
+  return { lines, debug: keep, info: keep, warn: keep, error: keep };
+};
+
+// Node takes types out by itself; it only has to be told that `./x.js` is `./x.ts` here.
+const resolveTypeScript = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve: (name, context, next) =>
+      next(name.startsWith('.') && context.parentURL.endsWith('.ts') ? name.replace(/\\.js$/, '.ts') : name, context),
+  });
+`)}`;
+
+/**
+ * A process of its own, to be killed. It runs `code`, in which `host(file)` imports a file of this library, and is
+ * returned with the first line that it prints.
+ */
+export const childRunning = async (code: string): Promise<{ child: ChildProcess; firstLine: string }> => {
+  const here = pathToFileURL(`${import.meta.dirname}/`).href;
+  const loading = [
+    '--experimental-transform-types',
+    '--no-warnings',
+    '--conditions=source',
+    '--import',
+    resolveTypeScript,
+  ];
+  const program = `const host = (file) => import('${here}' + file);\n${code}`;
+  const child = spawn(process.execPath, [...loading, '--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the child ended before it printed anything');
+  });
+  const [firstLine] = (await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])) as [string];
+  ended.catch(() => undefined);
+  return { child, firstLine };
+};
+
+export const kill = async (child: ChildProcess): Promise<void> => {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+};

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { isHost } from './host-names.js';
+
+/** A variable as `--help` tells it and as it is read. Messages say what is wanted and never what was given: it may be
+ * a secret, or a secret put into the wrong variable. */
+type Variable<S extends z.ZodType> = { readonly otherwise: string; readonly meaning: string; readonly schema: S };
+
+const variable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
+  otherwise,
+  meaning,
+  schema,
+});
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
+  z.enum(values, `must be one of ${values.join(', ')}`).default(otherwise as never);
+
+const matching = (ok: (text: string) => boolean, message: string) => z.string().refine(ok, message);
+
+const urlOf = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
+
+const isOrigin = (text: string): boolean => {
+  const url = urlOf(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password;
+};
+
+const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].includes(urlOf(text)?.protocol ?? '');
+
+const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+
+const isBroker = (text: string): boolean => {
+  const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
+  return isHost(host) && isPort(port);
+};
+
+const brokers = z.string().transform((list, check) => {
+  const entries = list.split(',').map((entry) => entry.trim());
+  entries.forEach((entry, index) => {
+    if (!isBroker(entry)) check.addIssue(`must be a comma-separated list of host:port; number ${index + 1} is not one`);
+  });
+  return entries;
+});
+
+export const variables = {
+  HOST: variable(
+    '127.0.0.1',
+    'address to listen on; 0.0.0.0 or :: for all',
+    matching(isHost, 'must be an IP address or a host name').default('127.0.0.1'),
+  ),
+  PORT: variable(
+    '8443',
+    'port to listen on',
+    matching(isPort, 'must be a whole number from 1 to 65535').transform(Number).default(8443),
+  ),
+  CADASTRE_DATA: variable(
+    '.cadastre',
+    'folder for everything this process keeps; one process a folder',
+    z.string().default('.cadastre'),
+  ),
+  CADASTRE_TLS: variable(
+    'auto',
+    'auto: certificates from a local CA, kept in the data folder; off: plain HTTP, for a proxy in front',
+    oneOf(['auto', 'off'], 'auto'),
+  ),
+  CADASTRE_TLS_CERT: variable(
+    '–',
+    'file with the certificate chain (PEM), instead of the local CA',
+    z.string().exactOptional(),
+  ),
+  CADASTRE_TLS_KEY: variable('–', 'file with the key of that certificate (PEM)', z.string().exactOptional()),
+  CADASTRE_PUBLIC_URL: variable(
+    'https://localhost:PORT',
+    'address under which clients reach it; http when TLS is off, HOST in place of localhost when that is an address',
+    matching(isOrigin, 'must be http:// or https:// with a host and perhaps a port, nothing after')
+      .transform((text) => new URL(text).origin)
+      .exactOptional(),
+  ),
+  CADASTRE_ADMIN_TOKEN: variable(
+    'made, printed once',
+    'first admin token, at least 20 characters',
+    z.string().min(20, 'must have at least 20 characters').exactOptional(),
+  ),
+  DATABASE_URL: variable(
+    'embedded Postgres',
+    'postgres:// or postgresql:// URL of a Postgres of yours',
+    matching(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
+  ),
+  KAFKA_BROKERS: variable(
+    '–',
+    'comma-separated list of host:port; nothing is published without',
+    brokers.exactOptional(),
+  ),
+  CADASTRE_TOPIC_PREFIX: variable(
+    'cadastre',
+    'what the names of all Kafka topics begin with',
+    z
+      .string()
+      // Kafka allows 249 characters in all, and a suffix is to come.
+      .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'must be letters, digits, dots, underscores and hyphens')
+      .default('cadastre'),
+  ),
+  CADASTRE_BLOBS: variable(
+    'CADASTRE_DATA/blobs',
+    'folder for states, logs and provider binaries',
+    z.string().exactOptional(),
+  ),
+  CADASTRE_ENCRYPTION_KEY: variable(
+    'made, kept in the data folder',
+    '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
+    z
+      .string()
+      .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+      .transform((text) => Buffer.from(text, 'base64'))
+      .exactOptional(),
+  ),
+  CADASTRE_EDITION: variable(
+    'all',
+    'hosted: no data retention; self-hosted: no audit trail, no assessments; all: everything',
+    oneOf(['all', 'hosted', 'self-hosted'], 'all'),
+  ),
+  CADASTRE_FEATURE_SET: variable(
+    'everything',
+    'what a new organization starts with: everything or free',
+    oneOf(['everything', 'free'], 'everything'),
+  ),
+  LOG_LEVEL: variable(
+    'info',
+    'trace, debug, info, warn, error, fatal or silent',
+    oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+  ),
+} as const;
+
+type Shape = { -readonly [Name in keyof typeof variables]: (typeof variables)[Name]['schema'] };
+
+export const environment = z.object(
+  Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as Shape,
+);

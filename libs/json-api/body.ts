@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { Refused, type Problem } from '#kernel';
+
+type Issue = z.core.$ZodIssue;
+
+const WORDS: Readonly<Record<string, string>> = {
+  boolean: 'must be true or false',
+  string: 'must be a string',
+  number: 'must be a number',
+  int: 'must be a whole number',
+  array: 'must be a list',
+  object: 'must be an object',
+  record: 'must be an object',
+};
+
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
+
+const problemOf = (issue: Issue): Problem => {
+  const pointer = `/${issue.path.map(String).join('/')}`;
+  // The last name on the path, not an index: `protocols/0` is about protocols.
+  const name = issue.path.findLast((part) => typeof part === 'string') ?? 'document';
+  if (issue.code === 'invalid_type') {
+    const missing = issue.input === undefined;
+    const text = missing ? "can't be blank" : (WORDS[issue.expected] ?? `must be of type ${issue.expected}`);
+    return { detail: `${capitalised(name)} ${text}`, pointer };
+  }
+  if (issue.code === 'invalid_value') {
+    return { detail: `${capitalised(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
+  }
+  if (issue.code === 'custom' || issue.code === 'invalid_format') return { detail: issue.message, pointer };
+  return { detail: `${capitalised(name)}: ${issue.message}`, pointer };
+};
+
+/** What a schema makes of a request's body, or a 422 that names every field that is wrong. */
+export const parseBody = <T>(schema: z.ZodType<T>, body: unknown): T => {
+  const result = schema.safeParse(body ?? {}, { reportInput: true });
+  if (result.success) return result.data;
+  throw new Refused('unprocessable', result.error.issues.map(problemOf));
+};
+
+/** `type` of a request's resource: absent and `""` are fine, another type is not (clients.md §1). */
+export const typeOf = (...types: readonly string[]) =>
+  z
+    .string()
+    .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types[0] ?? ''}` })
+    .optional();
+
+/** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
+export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
+  types: string | readonly string[],
+  attributes: A,
+  relationships?: R,
+) =>
+  z.object({
+    data: z.object({
+      type: typeOf(...(typeof types === 'string' ? [types] : types)),
+      attributes,
+      relationships: relationships ?? (z.unknown().optional() as unknown as R),
+    }),
+  });
+
+/** The body of a relationship endpoint: whole resources may come, `type` and `id` are what counts. */
+export const identifiersBody = (type: string) =>
+  z.object({ data: z.array(z.object({ type: typeOf(type), id: z.string() })) });
+
+/** A to-one relationship in a request; `id` null or blank where nothing is meant. */
+export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).optional();

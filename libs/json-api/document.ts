@@ -1,0 +1,60 @@
+/** JSON:API 1.0 documents. @see https://jsonapi.org/format/1.0/ */
+
+export type Identifier = { readonly type: string; readonly id: string };
+
+export type Relationship = {
+  readonly data?: Identifier | null | readonly Identifier[];
+  readonly links?: { readonly related: string };
+};
+
+export type Resource = {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, Relationship>>;
+  readonly links?: Readonly<Record<string, string | null>>;
+};
+
+export type Document = {
+  readonly data: Resource | readonly Resource[] | null;
+  readonly included?: readonly Resource[];
+  readonly links?: Readonly<Record<string, string | null>>;
+  readonly meta?: Readonly<Record<string, unknown>>;
+};
+
+/** `included` is left out where the request asked for none; with `include=` it is there even when empty. */
+export const document = (data: Document['data'], included?: readonly Resource[]): Document =>
+  included ? { data, included: withoutDoubles(included) } : { data };
+
+/** JSON:API §7.3: a compound document holds each resource once. */
+export const withoutDoubles = (resources: readonly Resource[]): Resource[] => [
+  ...new Map(resources.map((resource) => [`${resource.type} ${resource.id}`, resource])).values(),
+];
+
+export const toOne = (type: string, id: string | null | undefined, related?: string): Relationship => ({
+  data: id ? { type, id } : null,
+  ...(related && id ? { links: { related } } : {}),
+});
+
+export const toMany = (type: string, ids: readonly string[]): Relationship => ({
+  data: ids.map((id) => ({ type, id })),
+});
+
+export const linkTo = (related: string): Relationship => ({ links: { related } });
+
+const kebabs = new Map<string, string>();
+const kebab = (key: string): string => {
+  let result = kebabs.get(key);
+  if (result === undefined) {
+    result = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    kebabs.set(key, result);
+  }
+  return result;
+};
+
+/** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep: inside we write camelCase, outside the API's names. */
+export const attributesOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const attributes: Record<string, unknown> = {};
+  for (const key in values) attributes[kebab(key)] = values[key];
+  return attributes;
+};

@@ -1,0 +1,6 @@
+export * from './body.js';
+export * from './document.js';
+export * from './include.js';
+export * from './media-type.js';
+export * from './paging.js';
+export * from './refused.filter.js';

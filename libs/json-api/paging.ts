@@ -1,0 +1,76 @@
+import { badRequest, sql, type Sql } from '#kernel';
+import type { Document, Resource } from './document.js';
+
+export type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+export type Page = { readonly number: number; readonly size: number };
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 100;
+
+/** One value of a query parameter; the last where it was sent twice. */
+export const parameter = (query: Query, name: string): string | undefined => {
+  const value = query[name];
+  return Array.isArray(value) ? value.at(-1) : value;
+};
+
+const wholeNumber = (query: Query, name: string): number | undefined => {
+  const text = parameter(query, name);
+  if (text === undefined || text === '') return undefined;
+  const value = Number(text);
+  if (!/^\d{1,9}$/.test(text) || value < 1) throw badRequest(`${name} must be a whole number of 1 or more`, name);
+  return value;
+};
+
+/** `page[number]` and `page[size]`; sizes above the maximum are cut to it (clients.md §2). */
+export const pageOf = (query: Query, defaultSize = DEFAULT_SIZE, maxSize = MAX_SIZE): Page => ({
+  number: wholeNumber(query, 'page[number]') ?? 1,
+  size: Math.min(wholeNumber(query, 'page[size]') ?? defaultSize, maxSize),
+});
+
+export const limitOf = ({ number, size }: Page): Sql => sql`limit ${size} offset ${(number - 1) * size}`;
+
+/** A page of a list, with the links and counts of contract §2.1. `url` is the path and query as they were asked. */
+export const pageDocument = (
+  data: readonly Resource[],
+  page: Page,
+  totalCount: number,
+  url: string,
+  included?: readonly Resource[],
+): Document => {
+  const totalPages = Math.ceil(totalCount / page.size);
+  const previous = page.number > 1 ? page.number - 1 : null;
+  const next = page.number < totalPages ? page.number + 1 : null;
+  const link = linksFrom(url, page.size);
+  return {
+    data,
+    ...(included ? { included } : {}),
+    links: {
+      self: link(page.number),
+      first: link(1),
+      prev: previous === null ? null : link(previous),
+      next: next === null ? null : link(next),
+      last: link(Math.max(totalPages, 1)),
+    },
+    meta: {
+      pagination: {
+        'current-page': page.number,
+        'page-size': page.size,
+        'prev-page': previous,
+        'next-page': next,
+        'total-pages': totalPages,
+        'total-count': totalCount,
+      },
+    },
+  };
+};
+
+const linksFrom = (url: string, size: number): ((number: number) => string) => {
+  const [path = '', search = ''] = url.split('?', 2);
+  const others = search
+    .split('&')
+    .filter((pair) => pair !== '' && !/^page(?:\[|%5B)(?:number|size)(?:\]|%5D)=/i.test(pair))
+    .map((pair) => `${pair}&`)
+    .join('');
+  return (number) => `${path}?${others}page%5Bnumber%5D=${number}&page%5Bsize%5D=${size}`;
+};

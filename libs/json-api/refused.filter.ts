@@ -1,0 +1,73 @@
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Refused, type Problem, type RefusalKind } from '#kernel';
+import { JSON_API } from './media-type.js';
+
+/** The one place that knows HTTP's numbers; titles as clients know them (clients.md §2). */
+const ANSWERS = {
+  'bad-request': [400, 'bad request'],
+  unauthorized: [401, 'unauthorized'],
+  forbidden: [403, 'forbidden'],
+  'not-found': [404, 'not found'],
+  conflict: [409, 'conflict'],
+  'too-large': [413, 'payload too large'],
+  'unsupported-media-type': [415, 'unsupported media type'],
+  unprocessable: [422, 'invalid attribute'],
+  'too-many': [429, 'Too many requests'],
+  unavailable: [503, 'unavailable'],
+} as const satisfies Record<RefusalKind, readonly [number, string]>;
+
+const KIND_OF_STATUS = new Map(
+  Object.entries(ANSWERS).map(([kind, [status]]) => [status as number, kind as RefusalKind]),
+);
+
+const errorObject = (status: number, title: string, problem: Problem): Record<string, unknown> => ({
+  // A string: clients lose the whole message when it is a number.
+  status: String(status),
+  title,
+  detail: problem.detail,
+  ...(problem.pointer === undefined ? {} : { source: { pointer: problem.pointer } }),
+  ...(problem.parameter === undefined ? {} : { source: { parameter: problem.parameter } }),
+  ...(problem.meta === undefined ? {} : { meta: problem.meta }),
+});
+
+/** What Nest and Fastify themselves refuse: unknown routes, broken JSON, too much of it, another media type. */
+const refusalOf = (error: unknown): Refused | null => {
+  if (error instanceof Refused) return error;
+  const status =
+    error instanceof HttpException
+      ? error.getStatus()
+      : error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+        ? error.statusCode
+        : 500;
+  if (status >= 500) return null;
+  const kind = KIND_OF_STATUS.get(status) ?? 'bad-request';
+  const detail = kind === 'not-found' ? 'Not found' : (error as Error).message;
+  return new Refused(kind, [{ detail }]);
+};
+
+@Catch()
+export class RefusedFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Request');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    const refused = refusalOf(error);
+    if (!refused) {
+      this.logger.error(error);
+      const detail = `Something went wrong on our side. Request id: ${reply.request.id}`;
+      void reply
+        .status(500)
+        .type(JSON_API)
+        .send({ errors: [errorObject(500, 'internal server error', { detail })] });
+      return;
+    }
+    const [status, title] = ANSWERS[refused.kind];
+    if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
+    void reply
+      .status(status)
+      .type(JSON_API)
+      .send({ errors: refused.problems.map((problem) => errorObject(status, title, problem)) });
+  }
+}

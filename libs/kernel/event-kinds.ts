@@ -1,0 +1,43 @@
+import type { DataOf, Message } from './message.js';
+import type { Recorded } from './recorded.js';
+
+/** What we need of a zod schema: the kernel imports nothing. */
+export type Schema<T> = { parse(data: unknown): T };
+
+/** How an event appears in the audit trail (contract §6). `id` is the audited resource, by default the stream. */
+export type AuditRow<Data> = {
+  readonly resource: string;
+  readonly action: string | ((data: Data) => string);
+  readonly id?: (data: Data, event: Recorded) => string;
+  readonly meta?: (data: Data, event: Recorded) => Readonly<Record<string, unknown>>;
+};
+
+/**
+ * What is known of one event type besides its data: where it goes and how it is told. Every event type of a slice has
+ * an entry, by the compiler: none can be forgotten in the schemas, the topics or the audit catalogue.
+ */
+export type EventKind<Data = unknown> = {
+  /** Raised when the data's shape changes; `upcast[n]` then lifts version n to n + 1 when an old event is read. */
+  readonly schemaVersion: number;
+  readonly schema: Schema<Data>;
+  /** Suffix of the Kafka topic, after the prefix. */
+  readonly topic: string;
+  readonly audit: AuditRow<Data> | { readonly unaudited: string };
+  readonly upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
+};
+
+export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
+
+/** The kinds of every slice, by event type. */
+export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
+
+/** Lifts data of an older schema version to today's shape, one version at a time. */
+export const upcast = (kind: EventKind<never>, schemaVersion: number, data: unknown): unknown => {
+  let lifted = data;
+  for (let version = schemaVersion; version < kind.schemaVersion; version += 1) {
+    const lift = kind.upcast?.[version];
+    if (!lift) throw new Error(`no upcast from schema version ${version} to ${version + 1}`);
+    lifted = lift(lifted);
+  }
+  return lifted;
+};

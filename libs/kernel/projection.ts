@@ -1,0 +1,27 @@
+import type { DataOf, Message } from './message.js';
+import type { Recorded } from './recorded.js';
+import type { Sql } from './sql.js';
+
+type Row<E extends Message, T extends E['type']> =
+  ((data: DataOf<E, T>, event: Recorded) => Sql | readonly Sql[] | null) | null;
+
+/**
+ * A view as a list of sentences: this event, that statement; `null` = seen and ignored. The birth event inserts whole
+ * rows, later ones only update. Statements name their tables without a schema: the connection's search path says
+ * whether they write the live views or the scratch copies of `rebuild` and `verify`.
+ *
+ * All projections here run inside the append's transaction (DESIGN decision 5); what may lag is a Follower.
+ */
+export type Projection<E extends Message = Message> = {
+  readonly name: string;
+  /** The tables that this projection alone writes. */
+  readonly tables: readonly string[];
+  readonly on: { readonly [T in E['type']]: Row<E, T> };
+};
+
+/** The statements that an event means for a projection; none where it has no opinion. */
+export const project = (projection: Projection, event: Recorded): readonly Sql[] => {
+  const on = projection.on as Readonly<Record<string, Row<Message, string> | undefined>>;
+  const statements = on[event.type]?.(event.data, event) ?? [];
+  return Array.isArray(statements) ? (statements as readonly Sql[]) : [statements as Sql];
+};

@@ -1,0 +1,54 @@
+/** The kinds of no. The numbers that HTTP gives them are known to libs/json-api alone. */
+export type RefusalKind =
+  | 'bad-request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not-found'
+  | 'conflict'
+  | 'unprocessable'
+  | 'too-large'
+  | 'unsupported-media-type'
+  | 'too-many'
+  | 'unavailable';
+
+/** One thing that is wrong. `pointer` is a JSON pointer into the request's body (RFC 6901). */
+export type Problem = {
+  readonly detail: string;
+  readonly pointer?: string;
+  readonly parameter?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+};
+
+/** Thrown wherever the answer is no. Everything else that is thrown is a fault of ours. */
+export class Refused extends Error {
+  constructor(
+    readonly kind: RefusalKind,
+    readonly problems: readonly Problem[],
+    /** Seconds, for `Retry-After`. */
+    readonly retryAfter?: number,
+  ) {
+    super(problems.map((problem) => problem.detail).join('; '));
+    this.name = 'Refused';
+  }
+}
+
+/** Not there, or not for the caller to see: the two are told apart nowhere (clients.md §2). */
+export const notFound = (detail = 'Not found'): Refused => new Refused('not-found', [{ detail }]);
+
+export const conflict = (detail: string, meta?: Problem['meta']): Refused =>
+  new Refused('conflict', [meta ? { detail, meta } : { detail }]);
+
+export const forbidden = (detail: string): Refused => new Refused('forbidden', [{ detail }]);
+
+export const badRequest = (detail: string, parameter?: string): Refused =>
+  new Refused('bad-request', [parameter === undefined ? { detail } : { detail, parameter }]);
+
+/** `attribute` is the API's name of it, such as `auto-apply`, or a whole pointer that begins with a slash. */
+export const unprocessable = (detail: string, attribute?: string): Refused => {
+  if (attribute === undefined) return new Refused('unprocessable', [{ detail }]);
+  const pointer = attribute.startsWith('/') ? attribute : `/data/attributes/${attribute}`;
+  return new Refused('unprocessable', [{ detail, pointer }]);
+};
+
+export const unavailable = (detail: string, retryAfter: number): Refused =>
+  new Refused('unavailable', [{ detail }], retryAfter);

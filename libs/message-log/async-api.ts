@@ -1,0 +1,100 @@
+import type { EventKind, EventRegistry } from '#kernel';
+import { cloudEventType, topicOf } from './cloud-event.js';
+import { schemas, type JsonSchema } from './schemas.js';
+
+const HEADERS: JsonSchema = {
+  type: 'object',
+  description: 'The attributes of a CloudEvent in binary content mode. All values are UTF-8 strings.',
+  required: [
+    'content-type',
+    'ce_specversion',
+    'ce_id',
+    'ce_type',
+    'ce_source',
+    'ce_subject',
+    'ce_time',
+    'ce_stream',
+    'ce_version',
+    'ce_position',
+    'ce_authtype',
+    'ce_authid',
+  ],
+  properties: {
+    'content-type': { const: 'application/json' },
+    ce_specversion: { const: '1.0' },
+    ce_id: {
+      type: 'string',
+      format: 'uuid',
+      description: 'Id of the event and of its audit trail entry. Redelivery repeats it.',
+    },
+    ce_type: { type: 'string', description: '`cadastre.`, the name of the event, `.v` and the version of its schema.' },
+    ce_source: { type: 'string', format: 'uri-reference', description: 'Public URL of the site.' },
+    ce_subject: { type: 'string', description: 'Id of the resource that changed.' },
+    ce_time: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    ce_organization: {
+      type: 'string',
+      description: 'Id of the organization; absent where the event belongs to the site.',
+    },
+    ce_stream: {
+      type: 'string',
+      description: 'The stream, which is also the message key: events of a stream are in order.',
+    },
+    ce_version: {
+      type: 'string',
+      pattern: '^[1-9][0-9]*$',
+      description: 'Place in the stream: 1, 2, 3 … without gaps. One that is not above the last seen is a redelivery.',
+    },
+    ce_position: { type: 'string', pattern: '^[0-9]+$', description: 'Place in the log, unique but with gaps.' },
+    ce_authtype: { enum: ['user', 'service_account', 'system'], description: 'CloudEvents Auth Context.' },
+    ce_authid: { type: 'string', description: 'Id of who did it.' },
+    ce_impersonator: { type: 'string', description: 'Id of who acted as the one above.' },
+    ce_request: { type: 'string', description: 'Id of the API request.' },
+    ce_correlationid: { type: 'string', description: 'Joins everything that one outside request led to.' },
+    ce_causationid: { type: 'string', description: '`ce_id` of the event that this one was an answer to.' },
+  },
+};
+
+/** The AsyncAPI 3.0 document: a channel for each topic, a message for each event type, and one operation, sending. */
+export const asyncApi = (registry: EventRegistry, prefix: string) => {
+  const payloads = schemas(registry);
+  const kinds = Object.entries(registry);
+  const topics = [...Map.groupBy(kinds, ([, kind]) => kind.topic)];
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Cadastre events',
+      version: '1.0.0',
+      description:
+        'Every change, as CloudEvents 1.0 in binary content mode. Delivered at least once and in order within a stream.',
+    },
+    defaultContentType: 'application/json',
+    channels: Object.fromEntries(topics.map(([topic, members]) => [topic, channel(topic, members, prefix)])),
+    operations: Object.fromEntries(
+      topics.map(([topic]) => [`publish-${topic}`, { action: 'send', channel: { $ref: `#/channels/${topic}` } }]),
+    ),
+    components: {
+      messages: Object.fromEntries(kinds.map(([type, kind]) => [type, message(type, kind)])),
+      schemas: { ...payloads, CloudEventHeaders: HEADERS },
+    },
+  };
+};
+
+const channel = (topic: string, members: readonly (readonly [string, EventKind<never>])[], prefix: string) => ({
+  address: topicOf({ topic }, prefix),
+  messages: Object.fromEntries(members.map(([type]) => [type, { $ref: `#/components/messages/${type}` }])),
+  bindings: { kafka: { topic: topicOf({ topic }, prefix), bindingVersion: '0.5.0' } },
+});
+
+const message = (type: string, { schemaVersion }: EventKind<never>) => ({
+  name: type,
+  title: cloudEventType(type, schemaVersion),
+  contentType: 'application/json',
+  headers: {
+    type: 'object',
+    allOf: [{ $ref: '#/components/schemas/CloudEventHeaders' }],
+    properties: { ce_type: { const: cloudEventType(type, schemaVersion) } },
+  },
+  payload: { $ref: `#/components/schemas/${type}` },
+  correlationId: { location: '$message.header#/ce_correlationid' },
+  bindings: { kafka: { key: { type: 'string', description: 'The stream.' }, bindingVersion: '0.5.0' } },
+});

@@ -1,0 +1,7 @@
+export { asyncApi } from './async-api.js';
+export { cloudEventType, toMessage, topicOf, type LogMessage, type Origin } from './cloud-event.js';
+export { kafkaClient, type KafkaConnection, type KafkaLogger } from './kafka-connection.js';
+export { KafkaLog } from './kafka-log.js';
+export { schemas, type JsonSchema } from './schemas.js';
+export { topicsOf } from './topics.js';
+export { publisherFollower } from './publisher.follower.js';

@@ -1,0 +1,81 @@
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import type { EventRegistry } from '#kernel';
+import { topicOf } from './cloud-event.js';
+import type { KafkaLogger } from './kafka-connection.js';
+
+const PARTITIONS = 6;
+const REPLICAS = 3;
+
+/**
+ * A topic is a copy of the log: nothing leaves it by age or size, whatever the brokers' defaults, or a site that
+ * connects Kafka after a year would see its history (time stamps of a year ago) deleted on arrival. Time stamps are the
+ * events' own, so that a consumer can start at a date.
+ */
+const LOG_CONFIG = {
+  'cleanup.policy': 'delete',
+  'retention.ms': '-1',
+  'retention.bytes': '-1',
+  'message.timestamp.type': 'CreateTime',
+  // Room for a single large event; requests stay below the brokers' usual limit (batches.ts).
+  'max.message.bytes': '8388608',
+} as const;
+
+/** All topics that the events of these slices go to. */
+export const topicsOf = (registry: EventRegistry, prefix: string): string[] =>
+  [...new Set(Object.values(registry).map((kind) => topicOf(kind, prefix)))].toSorted();
+
+/** Creates what is missing. A topic that exists belongs to the operator: it is looked at and left as it is. */
+export const ensureTopics = async (kafka: Kafka, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const existing = new Set(await admin.listTopics());
+    const missing = topics.filter((topic) => !existing.has(topic));
+    if (missing.length > 0) await create(admin, missing, log);
+    await inspect(
+      admin,
+      topics.filter((topic) => existing.has(topic)),
+      log,
+    );
+  } finally {
+    await admin.disconnect();
+  }
+};
+
+const create = async (admin: Admin, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+  const { brokers } = await admin.describeCluster();
+  const replicas = Math.min(REPLICAS, brokers.length);
+  // With three replicas an acknowledged event outlives the loss of a broker, and one may be away without a halt.
+  const config = { ...LOG_CONFIG, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
+  // Resolves also where another publisher was faster and the topic is there by now.
+  await admin.createTopics({
+    topics: topics.map((topic) => ({
+      topic,
+      numPartitions: PARTITIONS,
+      replicationFactor: replicas,
+      configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+    })),
+  });
+  log.info({ topics, partitions: PARTITIONS, replicas }, 'created Kafka topics');
+};
+
+const KEPT_WHOLE = ['cleanup.policy', 'retention.ms', 'retention.bytes'] as const;
+
+/** Retention or compaction of the operator's may be meant; a history that vanishes by surprise is told of once. */
+const inspect = async (admin: Admin, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+  if (topics.length === 0) return;
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map((name) => ({
+      type: kafkajs.ConfigResourceTypes.TOPIC,
+      name,
+      configNames: [...KEPT_WHOLE],
+    })),
+  });
+  for (const { resourceName: topic, configEntries } of resources) {
+    for (const { configName, configValue } of configEntries) {
+      if (configValue === LOG_CONFIG[configName as (typeof KEPT_WHOLE)[number]]) continue;
+      log.warn({ topic, [configName]: configValue }, 'this Kafka topic does not keep every event');
+    }
+  }
+};

@@ -1,0 +1,37 @@
+import { Controller, Get, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { notFound } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { pageDocument, pageOf, parameter, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { ENTITLEMENTS } from './entitlements.js';
+import { FEATURE_SETS, type FeatureSet } from './organization.js';
+
+export const featureSetResource = (featureSet: FeatureSet): Resource => ({
+  id: `fs-${featureSet}`,
+  type: 'feature-sets',
+  attributes: {
+    name: featureSet,
+    identifier: featureSet,
+    'is-current': true,
+    'is-free-tier': featureSet === 'free',
+    'comparison-description': null,
+    cost: 0,
+    description: featureSet === 'free' ? 'Everything but the audit trail' : 'Everything that Cadastre has',
+    plan: null,
+    ...ENTITLEMENTS[featureSet],
+  },
+});
+
+@Controller('api/v2')
+export class FeatureSetsController {
+  /** For the site's administrators. */
+  @Get('admin/feature-sets')
+  list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Document {
+    if (!actor.siteAdmin) throw notFound();
+    const search = parameter(query, 'q')?.toLowerCase() ?? '';
+    const page = pageOf(query);
+    const found = FEATURE_SETS.filter((name) => name.includes(search));
+    const shown = found.slice((page.number - 1) * page.size, page.number * page.size);
+    return pageDocument(shown.map(featureSetResource), page, found.length, request.url);
+  }
+}

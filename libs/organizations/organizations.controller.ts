@@ -1,0 +1,129 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import {
+  document,
+  includesOf,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  resourceBody,
+  toOneInput,
+  type Document,
+  type Query as QueryOf,
+} from '#json-api';
+import { entitlementSet } from './entitlement-sets.controller.js';
+import type { FeatureSet, OrganizationChanges, OrganizationRow } from './organization.js';
+import { organizationResource } from './organizations.document.js';
+import { CreateOrganization, ToOrganization } from './organizations.handler.js';
+import { listOrganizations, organizationFor } from './organizations.queries.js';
+
+/** The feature set that a new organization starts on; a setting of the site. */
+export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
+
+const executionMode = z.enum(['remote', 'local', 'agent']);
+
+const settings = {
+  'collaborator-auth-policy': z.enum(['password', 'two_factor_mandatory']).optional(),
+  'cost-estimation-enabled': z.boolean().optional(),
+  'assessments-enforced': z.boolean().optional(),
+  'allow-force-delete-workspaces': z.boolean().optional(),
+  'send-passing-statuses-for-untriggered-speculative-plans': z.boolean().optional(),
+  'aggregated-commit-status-enabled': z.boolean().optional(),
+  'speculative-plan-management-enabled': z.boolean().optional(),
+  'owners-team-saml-role-id': z.string().nullish(),
+  'session-timeout': z.int().nullish(),
+  'session-remember': z.int().nullish(),
+  'default-execution-mode': executionMode.optional(),
+  'user-tokens-enabled': z.boolean().optional(),
+};
+
+const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
+const createBody = resourceBody(
+  'organizations',
+  z.object({ name: z.string(), email: z.string(), ...settings }),
+  relationships,
+);
+const updateBody = resourceBody(
+  'organizations',
+  z.object({ name: z.string().optional(), email: z.string().optional(), ...settings }).default({}),
+  relationships,
+);
+
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+
+/** Absent stays absent: what the request does not name is not touched. */
+const changesOf = (attributes: Attributes): OrganizationChanges => {
+  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([key, value]) => [camel(key), value]));
+};
+
+const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+@Controller('api/v2')
+export class OrganizationsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    @Inject(INITIAL_FEATURE_SET) private readonly featureSet: FeatureSet,
+  ) {}
+
+  @Get('organizations')
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = includesOf(query, ['entitlement_set']);
+    const page = pageOf(query);
+    const { rows, total } = await listOrganizations(this.database, actor, page, parameter(query, 'q'));
+    const data = rows.map((row) => organizationResource(row, actor));
+    return pageDocument(data, page, total, request.url, includes ? rows.map(entitlementSet) : undefined);
+  }
+
+  @Post('organizations')
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes } = parseBody(createBody, body).data;
+    // Organization and audit tokens act inside their organization; only people (and their site) found new ones.
+    if (actor.kind !== 'user') throw notFound();
+    const { name, email, ...rest } = attributes;
+    const data = { name, email, featureSet: this.featureSet, settings: changesOf(rest) };
+    return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);
+  }
+
+  @Get('organizations/:organization')
+  async show(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, ['entitlement_set']);
+    const row = await organizationFor(this.database, actor, 'read-organization', name);
+    return document(organizationResource(row, actor), includes ? [entitlementSet(row)] : undefined);
+  }
+
+  @Patch('organizations/:organization')
+  async update(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const changes = changesOf(parseBody(updateBody, body).data.attributes);
+    const command = { type: 'UpdateOrganization', data: { changes } } as const;
+    const row = await this.bus.execute(new ToOrganization(name, 'update-organization', command, actor));
+    return this.render(row, actor);
+  }
+
+  @Delete('organizations/:organization')
+  @HttpCode(204)
+  async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
+    const command = { type: 'DeleteOrganization', data: {} } as const;
+    await this.bus.execute(new ToOrganization(name, 'delete-organization', command, actor));
+  }
+
+  private render(row: OrganizationRow | null, actor: Actor): Document {
+    if (!row) throw notFound();
+    return document(organizationResource(row, actor));
+  }
+}

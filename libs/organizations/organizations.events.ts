@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import {
+  FEATURE_SETS,
+  type OrganizationChanges,
+  type OrganizationEvent,
+  type OrganizationSettings,
+} from './organization.js';
+import type { ProjectChanges, ProjectEvent, ProjectSettings } from './project.js';
+
+export const executionMode = z.enum(['remote', 'local', 'agent']);
+
+export const organizationSettings = z.strictObject({
+  collaboratorAuthPolicy: z.enum(['password', 'two_factor_mandatory']),
+  costEstimationEnabled: z.boolean(),
+  assessmentsEnforced: z.boolean(),
+  allowForceDeleteWorkspaces: z.boolean(),
+  sendPassingStatusesForUntriggeredSpeculativePlans: z.boolean(),
+  aggregatedCommitStatusEnabled: z.boolean(),
+  speculativePlanManagementEnabled: z.boolean(),
+  ownersTeamSamlRoleId: z.string().nullable(),
+  sessionTimeout: z.int().nullable(),
+  sessionRemember: z.int().nullable(),
+  defaultExecutionMode: executionMode,
+  defaultAgentPool: z.string().nullable(),
+  userTokensEnabled: z.boolean(),
+}) satisfies z.ZodType<OrganizationSettings>;
+
+export const projectSettings = z.strictObject({
+  autoDestroyActivityDuration: z.string().nullable(),
+  defaultExecutionMode: executionMode.nullable(),
+  defaultAgentPoolId: z.string().nullable(),
+}) satisfies z.ZodType<ProjectSettings>;
+
+const organizationChanges = organizationSettings
+  .extend({ name: z.string(), email: z.string() })
+  .partial() as unknown as z.ZodType<OrganizationChanges>;
+const projectChanges = projectSettings
+  .extend({ name: z.string(), description: z.string().nullable() })
+  .partial() as unknown as z.ZodType<ProjectChanges>;
+
+/** Schemas, topics and audit rows of the events of organizations and projects. */
+export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
+  OrganizationCreated: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({
+      name: z.string(),
+      email: z.string(),
+      featureSet: z.enum(FEATURE_SETS),
+      settings: organizationSettings,
+      defaultProject: z.string(),
+      ownersTeam: z.string(),
+    }),
+    audit: { resource: 'organization', action: 'create', meta: ({ name }) => ({ name }) },
+  },
+  OrganizationUpdated: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ changes: organizationChanges }),
+    audit: { resource: 'organization', action: 'update' },
+  },
+  OrganizationFeatureSetChanged: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS) }),
+    audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
+  },
+  OrganizationDeleted: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ name: z.string() }),
+    audit: { resource: 'organization', action: 'destroy', meta: ({ name }) => ({ name }) },
+  },
+  ProjectCreated: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
+    audit: { resource: 'project', action: 'create', meta: ({ name }) => ({ name }) },
+  },
+  ProjectUpdated: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ changes: projectChanges }),
+    audit: { resource: 'project', action: 'update' },
+  },
+  ProjectDeleted: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ name: z.string() }),
+    audit: { resource: 'project', action: 'destroy', meta: ({ name }) => ({ name }) },
+  },
+};

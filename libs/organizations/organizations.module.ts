@@ -1,0 +1,34 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { EntitlementSetsController } from './entitlement-sets.controller.js';
+import { FeatureSetsController } from './feature-sets.controller.js';
+import type { FeatureSet } from './organization.js';
+import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations.controller.js';
+import { CreateOrganizationHandler, OrganizationsHandler } from './organizations.handler.js';
+import { ProjectsController } from './projects.controller.js';
+import { CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
+import { SubscriptionsController } from './subscriptions.controller.js';
+
+@Module({})
+export class OrganizationsModule {
+  static with(settings: { readonly featureSet: FeatureSet }): DynamicModule {
+    return {
+      module: OrganizationsModule,
+      imports: [CqrsModule],
+      controllers: [
+        EntitlementSetsController,
+        FeatureSetsController,
+        OrganizationsController,
+        ProjectsController,
+        SubscriptionsController,
+      ],
+      providers: [
+        CreateOrganizationHandler,
+        OrganizationsHandler,
+        CreateProjectHandler,
+        ProjectsHandler,
+        { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },
+      ],
+    };
+  }
+}

@@ -1,0 +1,95 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable } from '#kernel';
+import { brokenUnique, Database, EventStore, unborn } from '#event-store';
+import { contextOf, type Actor, type Permission } from '#access';
+import { project, type ProjectCommand, type ProjectRow } from './project.js';
+import { organizationFor } from './organizations.queries.js';
+import { projectById, projectFor } from './projects.queries.js';
+
+type BirthCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
+type LaterCommand =
+  Exclude<ProjectCommand, BirthCommand | { type: 'DeleteProject' }> | { readonly type: 'DeleteProject' };
+
+export class CreateProject extends Command<ProjectRow> {
+  constructor(
+    readonly organization: string,
+    readonly command: BirthCommand,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** A command for one project; resolves to how it stands then, null when it is gone. */
+export class ToProject extends Command<ProjectRow | null> {
+  constructor(
+    readonly id: string,
+    readonly permission: Permission,
+    readonly command: LaterCommand,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+const refuseTakenName = (error: unknown): never => {
+  if (brokenUnique(error) === 'projects_organization_name_key') {
+    throw unprocessable('Name has already been taken', 'name');
+  }
+  throw error;
+};
+
+@CommandHandler(CreateProject)
+export class CreateProjectHandler implements ICommandHandler<CreateProject> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ organization, command, actor }: CreateProject): Promise<ProjectRow> {
+    const id = this.ids.next('prj');
+    const { rows } = await this.store
+      .handle({
+        decider: project,
+        load: async () => ({
+          ...unborn(id, project),
+          owner: await organizationFor(this.database, actor, 'create-project', organization),
+        }),
+        command: () => command,
+        organization: ({ owner }) => owner.id,
+        context: contextOf(actor),
+        read: () => [projectById(id)],
+      })
+      .catch(refuseTakenName);
+    return rows[0]?.[0] as ProjectRow;
+  }
+}
+
+@CommandHandler(ToProject)
+export class ProjectsHandler implements ICommandHandler<ToProject> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+  ) {}
+
+  async execute({ id, permission, command, actor }: ToProject): Promise<ProjectRow | null> {
+    const { rows } = await this.store
+      .handle({
+        decider: project,
+        load: async () => {
+          const row = await projectFor(this.database, actor, permission, id);
+          return { ...(await this.store.restore(id, project, row.snapshot)), row };
+        },
+        command: ({ row }): ProjectCommand =>
+          command.type === 'DeleteProject'
+            ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.workspaceCount } }
+            : command,
+        organization: ({ row }) => row.organization,
+        context: contextOf(actor),
+        read: () => [projectById(id)],
+      })
+      .catch(refuseTakenName);
+    return (rows[0]?.[0] as ProjectRow | undefined) ?? null;
+  }
+}

@@ -1,0 +1,48 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
+import { demand, fresh, type Actor, type Permission } from '#access';
+import { limitOf, type Page } from '#json-api';
+import type { ProjectRow } from './project.js';
+
+const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
+  p.name, p.description, p.settings, p.created_at as "createdAt",
+  (select count(*) from workspaces w where w.project = p.id) as "workspaceCount"`);
+const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
+
+export const projectById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where p.id = ${id}`;
+
+type ProjectForCommand = ProjectRow & { readonly snapshot: Snapshot };
+
+export const projectFor = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<ProjectForCommand> => {
+  const row = await database.row<ProjectForCommand>(sql`
+    select ${COLUMNS}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+      ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+export type ProjectFilter = { readonly names: readonly string[]; readonly search: string | undefined };
+
+export const listProjects = async (
+  database: Database,
+  organization: string,
+  page: Page,
+  filter: ProjectFilter,
+): Promise<{ rows: ProjectRow[]; total: number }> => {
+  const where = sql.and([
+    sql`p.organization = ${organization}`,
+    ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
+    ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
+  ]);
+  const found = await database.rows<ProjectRow & { total: number }>(sql`
+    select total.n as total, page.* from (select count(*) as n from projects p where ${where}) total
+      left join lateral (select ${COLUMNS} ${FROM} where ${where} order by p.name ${limitOf(page)}) page on true
+     order by page.name`);
+  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+};

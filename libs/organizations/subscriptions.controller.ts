@@ -1,0 +1,63 @@
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { z } from 'zod';
+import { notFound, unprocessable } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, parseBody, toOne, typeOf, type Document } from '#json-api';
+import { featureSetResource } from './feature-sets.controller.js';
+import { FEATURE_SETS, type OrganizationRow } from './organization.js';
+import { ToOrganization } from './organizations.handler.js';
+import { organizationFor } from './organizations.queries.js';
+
+const body = z.object({
+  data: z.object({
+    type: typeOf('subscriptions'),
+    relationships: z.object({ 'feature-set': z.object({ data: z.object({ id: z.string() }) }) }),
+  }),
+});
+
+const subscription = (row: OrganizationRow): Document =>
+  document(
+    {
+      id: `sub-${row.id.slice('org-'.length)}`,
+      type: 'subscriptions',
+      attributes: { 'is-active': true, 'end-at': null, 'runs-ceiling': null, 'agents-ceiling': null },
+      relationships: {
+        organization: toOne('organizations', row.name),
+        'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
+      },
+    },
+    [featureSetResource(row.featureSet)],
+  );
+
+@Controller('api/v2')
+export class SubscriptionsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/subscription')
+  async show(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return subscription(await organizationFor(this.database, actor, 'read-entitlements', name));
+  }
+
+  /** Moves an organization to another feature set; for the site's administrators. */
+  @Post('admin/organizations/:organization/subscription')
+  @HttpCode(200)
+  async change(
+    @Param('organization') name: string,
+    @Body() input: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    if (!actor.siteAdmin) throw notFound();
+    const { id } = parseBody(body, input).data.relationships['feature-set'].data;
+    const featureSet = FEATURE_SETS.find((known) => `fs-${known}` === id || known === id);
+    if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
+    const command = { type: 'ChangeFeatureSet', data: { featureSet } } as const;
+    const row = await this.bus.execute(new ToOrganization(name, 'update-organization', command, actor));
+    if (!row) throw notFound();
+    return subscription(row);
+  }
+}

@@ -1,0 +1,1 @@
+export { stateSlice } from './state.slice.js';

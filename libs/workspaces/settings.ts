@@ -1,0 +1,114 @@
+import { unprocessable, type Timestamp } from '#kernel';
+
+export type VcsRepo = {
+  readonly identifier: string;
+  readonly oauthTokenId: string | null;
+  readonly vcsAppInstallationId: string | null;
+  readonly branch: string;
+  readonly ingressSubmodules: boolean;
+  readonly tagsRegex: string | null;
+};
+
+/** What users set (contract §2.3, §4.3), with the names of the API in camelCase. */
+export type WorkspaceSettings = {
+  readonly agentPoolId: string | null;
+  readonly allowDestroyPlan: boolean;
+  readonly assessmentsEnabled: boolean;
+  readonly autoApply: boolean;
+  readonly autoApplyRunTrigger: boolean;
+  readonly autoDestroyActivityDuration: string | null;
+  readonly autoDestroyAt: Timestamp | null;
+  readonly description: string | null;
+  readonly executionMode: 'remote' | 'local' | 'agent';
+  readonly fileTriggersEnabled: boolean;
+  readonly globalRemoteState: boolean;
+  readonly projectRemoteState: boolean;
+  readonly queueAllRuns: boolean;
+  readonly settingOverwrites: { readonly executionMode: boolean; readonly agentPool: boolean };
+  readonly source: string;
+  readonly sourceName: string | null;
+  readonly sourceUrl: string | null;
+  readonly speculativeEnabled: boolean;
+  readonly structuredRunOutputEnabled: boolean;
+  /** `iac-version` and `terraform-version` are two names of it (clients.md §1). */
+  readonly terraformVersion: string;
+  readonly triggerPatterns: readonly string[];
+  readonly triggerPrefixes: readonly string[];
+  readonly vcsRepo: VcsRepo | null;
+  readonly workingDirectory: string | null;
+};
+
+export type WorkspaceChanges = Partial<WorkspaceSettings & { readonly name: string }>;
+
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  agentPoolId: null,
+  allowDestroyPlan: true,
+  assessmentsEnabled: false,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  autoDestroyActivityDuration: null,
+  autoDestroyAt: null,
+  description: null,
+  executionMode: 'remote',
+  fileTriggersEnabled: true,
+  globalRemoteState: false,
+  projectRemoteState: false,
+  queueAllRuns: false,
+  settingOverwrites: { executionMode: false, agentPool: false },
+  source: 'tfe-api',
+  sourceName: null,
+  sourceUrl: null,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  terraformVersion: 'latest',
+  triggerPatterns: [],
+  triggerPrefixes: [],
+  vcsRepo: null,
+  workingDirectory: null,
+};
+
+const NAME = /^[A-Za-z0-9_-]+$/;
+const MAX_NAME = 90;
+const DURATION = /^[0-9]{1,4}[dh]$/;
+
+export const checkName = (name: string): void => {
+  if (name === '') throw unprocessable("Name can't be blank", 'name');
+  if (!NAME.test(name)) {
+    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
+  }
+  if (name.length > MAX_NAME) throw unprocessable(`Name is too long (at most ${MAX_NAME} characters)`, 'name');
+};
+
+/** Rules between settings; `given` are those that the request names. Texts are those in use (clients.md §2). */
+export const checkSettings = (all: WorkspaceSettings, given: WorkspaceChanges): void => {
+  if (given.agentPoolId && all.executionMode !== 'agent') {
+    throw unprocessable("Agent pool must not be specified unless using 'agent' execution mode", 'agent-pool-id');
+  }
+  if (given.executionMode === 'agent' && all.agentPoolId === null) {
+    throw unprocessable("Agent pool must be specified when using 'agent' execution mode", 'agent-pool-id');
+  }
+  const duration = given.autoDestroyActivityDuration;
+  if (duration && (!DURATION.test(duration) || Number.parseInt(duration, 10) === 0)) {
+    throw unprocessable(
+      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+      'auto-destroy-activity-duration',
+    );
+  }
+  if (all.globalRemoteState && all.projectRemoteState) {
+    throw unprocessable(
+      'Project remote state cannot be enabled when global remote state sharing is enabled',
+      'project-remote-state',
+    );
+  }
+};
+
+/** Only what differs from how it stands: an update that changes nothing is no event. */
+export const differences = (
+  { name, settings }: { readonly name: string; readonly settings: WorkspaceSettings },
+  changes: WorkspaceChanges,
+): WorkspaceChanges => {
+  const before: Readonly<Record<string, unknown>> = { ...settings, name };
+  return Object.fromEntries(
+    Object.entries(changes).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value)),
+  );
+};

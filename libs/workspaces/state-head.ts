@@ -1,0 +1,125 @@
+import { conflict, notFound, type Message, type Table } from '#kernel';
+import { describeHolder, type Holder } from './holder.js';
+import type { ActiveWorkspace, Workspace } from './workspace.js';
+
+/**
+ * What a workspace knows of its state: the newest version and which one is current.
+ *
+ *   (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
+ *
+ * A version is created by whoever holds the lock, and is intermediate until the workspace is unlocked.
+ */
+export type StateVersion = {
+  readonly id: string;
+  readonly serial: number;
+  readonly lineage: string | null;
+  readonly md5: string;
+  readonly status: 'pending' | 'finalized';
+};
+
+export type StateHead = {
+  readonly latest: StateVersion | null;
+  /** The newest version whose file is here: what unlocking makes current. */
+  readonly finalized: { readonly id: string; readonly resources: number } | null;
+  readonly current: string | null;
+  /** Managed resources in the current version. */
+  readonly resources: number;
+};
+
+export const NO_STATE: StateHead = { latest: null, finalized: null, current: null, resources: 0 };
+
+/** An output as the log knows it: its value, which may be a secret, stays in the state file. */
+export type OutputFact = {
+  readonly id: string;
+  readonly name: string;
+  readonly sensitive: boolean;
+  readonly type: string;
+  readonly detailedType: unknown;
+};
+
+/** What a state file says, without a single value. */
+export type StateFacts = {
+  readonly size: number;
+  readonly terraformVersion: string | null;
+  readonly resources: number;
+  readonly providers: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly modules: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly outputs: readonly OutputFact[];
+};
+
+type Birth = {
+  id: string;
+  serial: number;
+  lineage: string | null;
+  md5: string;
+  createdBy: Holder;
+  run: string | null;
+};
+
+export type StateEvent =
+  | Message<'StateVersionCreated', Birth>
+  | Message<'StateVersionFinalized', { id: string } & StateFacts>
+  | Message<'StateVersionPromoted', { id: string; resources: number }>;
+
+export type StateCommand =
+  /** `facts` where the file came along with the request. */
+  | Message<'CreateStateVersion', Birth & { force: boolean; facts: StateFacts | null }>
+  | Message<'FinalizeStateVersion', { id: string; facts: StateFacts }>;
+
+/** Same serial, lineage and content: the client repeats itself, after a cut for example. */
+export const isRepetition = (latest: StateVersion | null, { serial, lineage, md5 }: Omit<Birth, 'id'>): boolean =>
+  latest !== null && latest.serial === serial && latest.lineage === lineage && latest.md5 === md5;
+
+const finalized = (id: string, facts: StateFacts): StateEvent => {
+  const { size, terraformVersion, resources, providers, modules, outputs } = facts;
+  const data = { id, size, terraformVersion, resources, providers, modules, outputs };
+  return { type: 'StateVersionFinalized', data };
+};
+
+/** What unlocking yields for the state. */
+export const promotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
+  finalized && finalized.id !== current
+    ? [{ type: 'StateVersionPromoted', data: { id: finalized.id, resources: finalized.resources } }]
+    : [];
+
+export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
+  CreateStateVersion: ({ id, serial, lineage, md5, createdBy, run, force, facts }, { lock, stateHead }) => {
+    if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
+    if (lock.holder.id !== createdBy.id) {
+      throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
+    }
+    const { latest } = stateHead;
+    if (latest && isRepetition(latest, { serial, lineage, md5, createdBy, run })) {
+      return latest.status === 'pending' && facts ? [finalized(latest.id, facts)] : [];
+    }
+    if (latest && !force) {
+      if (latest.lineage !== null && lineage !== null && latest.lineage !== lineage) {
+        throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${latest.lineage}`);
+      }
+      if (serial <= latest.serial) {
+        throw conflict(`The state's serial ${serial} is not above the latest serial, ${latest.serial}`);
+      }
+    }
+    const born = { type: 'StateVersionCreated', data: { id, serial, lineage, md5, createdBy, run } } as const;
+    return facts ? [born, finalized(id, facts)] : [born];
+  },
+  FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {
+    if (latest?.id !== id) throw notFound();
+    if (latest.status === 'finalized') throw conflict('This state version has been uploaded already');
+    return [finalized(id, facts)];
+  },
+};
+
+const withHead = (state: Workspace, change: (head: StateHead) => Partial<StateHead>): Workspace =>
+  state.status === 'active' ? { ...state, stateHead: { ...state.stateHead, ...change(state.stateHead) } } : state;
+
+export const stateEvolutions: Table<StateEvent, [state: Workspace], Workspace> = {
+  StateVersionCreated: ({ id, serial, lineage, md5 }, state) =>
+    withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending' } })),
+  StateVersionFinalized: ({ id, resources }, state) =>
+    withHead(state, ({ latest }) => ({
+      latest: latest?.id === id ? { ...latest, status: 'finalized' } : latest,
+      finalized: { id, resources },
+    })),
+  StateVersionPromoted: ({ id, resources }, state) => withHead(state, () => ({ current: id, resources })),
+};

@@ -1,0 +1,76 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { notFound } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { pageDocument, pageOf, parseBody, toOne, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { tagId } from './tag-bindings.document.js';
+import { tagsOfOrganization, tagsOfWorkspace, type TagRow } from './tags.queries.js';
+import { ToWorkspace } from './to-workspace.js';
+import { namesOf, tagsBody } from './workspaces.body.js';
+import { workspaceFor } from './workspaces.queries.js';
+
+const tagResource = (tag: TagRow): Resource => ({
+  id: tagId(tag.organization, tag.name),
+  type: 'tags',
+  attributes: { name: tag.name, 'created-at': tag.createdAt, 'instance-count': tag.instanceCount },
+  relationships: { organization: toOne('organizations', tag.organizationName) },
+});
+
+/** Flat tags of workspaces. */
+@Controller('api/v2')
+export class TagsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('workspaces/:id/relationships/tags')
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    await workspaceFor(this.database, actor, 'read-workspace', { id });
+    const tags = await tagsOfWorkspace(this.database, id);
+    const shown = tags.slice((page.number - 1) * page.size, page.number * page.size);
+    return pageDocument(shown.map(tagResource), page, tags.length, request.url);
+  }
+
+  @Post('workspaces/:id/relationships/tags')
+  @HttpCode(204)
+  async add(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    const names = await this.named(id, body, actor);
+    await this.bus.execute(new ToWorkspace({ id }, { type: 'AddTags', data: { names } }, actor));
+  }
+
+  @Delete('workspaces/:id/relationships/tags')
+  @HttpCode(204)
+  async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    const names = await this.named(id, body, actor);
+    await this.bus.execute(new ToWorkspace({ id }, { type: 'RemoveTags', data: { names } }, actor));
+  }
+
+  /** Entries are given by id, which must exist in the organization, or by name. */
+  private async named(id: string, body: unknown, actor: Actor): Promise<readonly string[]> {
+    const { data } = parseBody(tagsBody, body);
+    const names = namesOf(data, '/data');
+    const ids = data.flatMap((entry) => (entry.attributes || entry.id === undefined ? [] : [entry.id]));
+    if (ids.length === 0) return names;
+    const { organization } = await workspaceFor(this.database, actor, 'read-workspace', { id });
+    const known = new Map(
+      (await tagsOfOrganization(this.database, organization)).map((name) => [tagId(organization, name), name]),
+    );
+    return [
+      ...names,
+      ...ids.map((tag) => {
+        const name = known.get(tag);
+        if (name === undefined) throw notFound(`Tag ${tag} not found`);
+        return name;
+      }),
+    ];
+  }
+}

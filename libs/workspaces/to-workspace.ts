@@ -1,0 +1,26 @@
+import { Command } from '@nestjs/cqrs';
+import { ACTOR_TYPE, type Actor } from '#access';
+import type { Holder } from './holder.js';
+import type { WorkspaceCommand, WorkspaceRow } from './workspace.js';
+import type { WorkspaceTarget } from './workspaces.queries.js';
+
+export type { Holder } from './holder.js';
+export type { OutputFact, StateFacts } from './state-head.js';
+
+/** A command for one workspace, from this slice or a neighbour; resolves to how it stands then, null when it is gone. */
+export class ToWorkspace extends Command<WorkspaceRow | null> {
+  constructor(
+    readonly target: WorkspaceTarget,
+    readonly command: Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>,
+    /** Null where a signed link stands for the permission. */
+    readonly actor: Actor | null,
+  ) {
+    super();
+  }
+}
+
+/** Who a lock belongs to. An organization's token has no user of its own; clients know users, teams and runs. */
+export const holderOf = (actor: Actor): Holder => {
+  const type = ACTOR_TYPE[actor.kind];
+  return { type: type === 'organizations' ? 'users' : type, id: actor.id, name: actor.name };
+};

@@ -1,0 +1,186 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { badRequest, notFound } from '#kernel';
+import { document, pageDocument, pageOf, parameter, parseBody, type Document, type Query as QueryOf } from '#json-api';
+import { holderOf, ToWorkspace } from './to-workspace.js';
+import type { WorkspaceRow } from './workspace.js';
+import { bindingsOf, createBody, lockBody, namesOf, originOf, settingsOf, updateBody } from './workspaces.body.js';
+import { workspaceResource } from './workspaces.document.js';
+import { CreateWorkspace } from './workspaces.handler.js';
+import { includedWith, workspaceIncludes } from './workspaces.include.js';
+import { listWorkspaces, workspaceFor, type WorkspaceFilter, type WorkspaceTarget } from './workspaces.queries.js';
+
+const listOf = (query: QueryOf, name: string): string[] =>
+  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
+
+const filterOf = (query: QueryOf): WorkspaceFilter => {
+  const sort = parameter(query, 'sort') ?? 'name';
+  if (sort !== 'name' && sort !== '-name') throw badRequest(`Cannot sort by ${sort}`, 'sort');
+  return {
+    name: parameter(query, 'search[name]'),
+    wildcard: parameter(query, 'search[wildcard-name]'),
+    tags: listOf(query, 'search[tags]'),
+    excludeTags: listOf(query, 'search[exclude-tags]'),
+    project: parameter(query, 'filter[project][id]'),
+    descending: sort === '-name',
+  };
+};
+
+@Controller('api/v2')
+export class WorkspacesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Post('organizations/:organization/workspaces')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes, relationships } = parseBody(createBody, body).data;
+    const flat = namesOf(relationships?.tags?.data ?? [], '/data/relationships/tags/data');
+    const bound = bindingsOf(relationships?.['tag-bindings']?.data ?? [], '/data/relationships/tag-bindings/data');
+    const tags = new Map([...flat.map((key) => ({ key, value: null })), ...bound].map((tag) => [tag.key, tag]));
+    const data = {
+      name: attributes.name,
+      project: relationships?.project?.data?.id ?? null,
+      settings: { ...settingsOf(attributes), ...originOf(attributes) },
+      tags: [...tags.values()],
+    };
+    return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
+  }
+
+  @Get('organizations/:organization/workspaces')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = workspaceIncludes(query);
+    const page = pageOf(query);
+    const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filterOf(query));
+    const data = rows.map((row) => workspaceResource(row, actor));
+    const included = includes ? await includedWith(this.database, rows, includes, actor) : undefined;
+    return pageDocument(data, page, total, request.url, included);
+  }
+
+  @Get('workspaces/:id')
+  showById(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.show({ id }, query, actor);
+  }
+
+  @Get('organizations/:organization/workspaces/:name')
+  showByName(
+    @Param('organization') organization: string,
+    @Param('name') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.show({ organization, name }, query, actor);
+  }
+
+  @Patch('workspaces/:id')
+  updateById(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.update({ id }, body, actor);
+  }
+
+  @Patch('organizations/:organization/workspaces/:name')
+  updateByName(
+    @Param('organization') organization: string,
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.update({ organization, name }, body, actor);
+  }
+
+  @Post('workspaces/:id/actions/safe-delete')
+  @HttpCode(204)
+  safeDeleteById(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    return this.remove({ id }, false, actor);
+  }
+
+  @Post('organizations/:organization/workspaces/:name/actions/safe-delete')
+  @HttpCode(204)
+  safeDeleteByName(
+    @Param('organization') organization: string,
+    @Param('name') name: string,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    return this.remove({ organization, name }, false, actor);
+  }
+
+  @Delete('workspaces/:id')
+  @HttpCode(204)
+  forceDeleteById(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    return this.remove({ id }, true, actor);
+  }
+
+  @Delete('organizations/:organization/workspaces/:name')
+  @HttpCode(204)
+  forceDeleteByName(
+    @Param('organization') organization: string,
+    @Param('name') name: string,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    return this.remove({ organization, name }, true, actor);
+  }
+
+  @Post('workspaces/:id/actions/lock')
+  @HttpCode(200)
+  async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const input = parseBody(lockBody, body);
+    const reason = input.reason ?? input.data?.attributes?.reason ?? '';
+    const command = { type: 'LockWorkspace', data: { holder: holderOf(actor), reason } } as const;
+    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+  }
+
+  @Post('workspaces/:id/actions/unlock')
+  @HttpCode(200)
+  async unlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    const command = { type: 'UnlockWorkspace', data: { holder: holderOf(actor) } } as const;
+    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+  }
+
+  @Post('workspaces/:id/actions/force-unlock')
+  @HttpCode(200)
+  async forceUnlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    const command = { type: 'ForceUnlockWorkspace', data: {} } as const;
+    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+  }
+
+  private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
+    const includes = workspaceIncludes(query);
+    const row = await workspaceFor(this.database, actor, 'read-workspace', target);
+    const included = includes ? await includedWith(this.database, [row], includes, actor) : undefined;
+    return document(workspaceResource(row, actor), included);
+  }
+
+  private async update(target: WorkspaceTarget, body: unknown, actor: Actor): Promise<Document> {
+    const { attributes, relationships } = parseBody(updateBody, body).data;
+    const { name } = attributes;
+    const bindings = relationships?.['tag-bindings']?.data;
+    const data = {
+      changes: { ...settingsOf(attributes), ...(name === undefined ? {} : { name }) },
+      project: relationships?.project?.data?.id ?? undefined,
+      bindings: bindings && bindingsOf(bindings, '/data/relationships/tag-bindings/data'),
+    };
+    const command = { type: 'UpdateWorkspace', data } as const;
+    return this.render(await this.bus.execute(new ToWorkspace(target, command, actor)), actor);
+  }
+
+  private async remove(target: WorkspaceTarget, forced: boolean, actor: Actor): Promise<void> {
+    await this.bus.execute(new ToWorkspace(target, { type: 'DeleteWorkspace', data: { forced } }, actor));
+  }
+
+  private render(row: WorkspaceRow | null, actor: Actor): Document {
+    if (!row) throw notFound();
+    return document(workspaceResource(row, actor));
+  }
+}

@@ -1,0 +1,141 @@
+import { may, type Identity } from '#access';
+import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import type { WorkspaceRow } from './workspace.js';
+
+/** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
+const permissionsOf = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {
+  const update = may(actor, 'update-workspace', row);
+  const lock = may(actor, 'lock-workspace', row);
+  const forceDelete = row.allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
+  const queueRun = may(actor, 'queue-run', row);
+  return {
+    'can-update': update,
+    'can-destroy': may(actor, 'delete-workspace', row),
+    'can-queue-run': queueRun,
+    'can-read-run': may(actor, 'read-runs', row),
+    'can-read-variable': may(actor, 'read-variables', row),
+    'can-update-variable': may(actor, 'update-variables', row),
+    'can-read-state-versions': may(actor, 'read-state', row),
+    'can-read-state-outputs': may(actor, 'read-state-outputs', row),
+    'can-create-state-versions': may(actor, 'create-state', row),
+    'can-queue-apply': may(actor, 'apply-run', row),
+    'can-queue-destroy': may(actor, 'apply-run', row),
+    'can-lock': lock,
+    'can-unlock': lock,
+    'can-force-unlock': may(actor, 'force-unlock-workspace', row),
+    'can-read-settings': may(actor, 'read-workspace', row),
+    'can-manage-tags': may(actor, 'tag-workspace', row),
+    'can-manage-run-tasks': may(actor, 'manage-run-tasks', row),
+    'can-force-delete': may(actor, forceDelete, row),
+    'can-manage-assessments': update,
+    'can-manage-ephemeral-workspaces': update,
+    'can-read-assessment-results': may(actor, 'read-runs', row),
+    'can-read-change-requests': false,
+    'can-update-change-requests': false,
+  };
+};
+
+const vcsRepoOf = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unknown> | null =>
+  vcsRepo && {
+    branch: vcsRepo.branch,
+    identifier: vcsRepo.identifier,
+    'display-identifier': vcsRepo.identifier,
+    'ingress-submodules': vcsRepo.ingressSubmodules,
+    'oauth-token-id': vcsRepo.oauthTokenId,
+    'github-app-installation-id': vcsRepo.vcsAppInstallationId,
+    'tags-regex': vcsRepo.tagsRegex,
+    'repository-http-url': null,
+    'service-provider': null,
+    'webhook-url': null,
+  };
+
+/** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
+export const workspaceResource = (row: WorkspaceRow, actor: Identity): Resource => {
+  const { settings, inherited } = row;
+  const { settingOverwrites: own } = settings;
+  const executionMode = own.executionMode ? settings.executionMode : inherited.executionMode;
+  const agentPool = own.agentPool || own.executionMode ? settings.agentPoolId : inherited.agentPoolId;
+  const self = `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`;
+  return {
+    id: row.id,
+    type: 'workspaces',
+    attributes: {
+      'allow-destroy-plan': settings.allowDestroyPlan,
+      'assessments-enabled': settings.assessmentsEnabled,
+      'auto-apply': settings.autoApply,
+      'auto-apply-run-trigger': settings.autoApplyRunTrigger,
+      'auto-destroy-activity-duration': settings.autoDestroyActivityDuration,
+      'auto-destroy-at': settings.autoDestroyAt,
+      'auto-destroy-status': null,
+      'created-at': row.createdAt,
+      description: settings.description,
+      environment: 'default',
+      'execution-mode': executionMode,
+      'file-triggers-enabled': settings.fileTriggersEnabled,
+      'global-remote-state': settings.globalRemoteState,
+      'hyok-enabled': false,
+      'iac-version': settings.terraformVersion,
+      'inherits-project-auto-destroy': settings.autoDestroyAt === null && settings.autoDestroyActivityDuration === null,
+      'last-assessment-result-at': null,
+      'latest-change-at': row.latestChangeAt,
+      locked: row.lock !== null,
+      'locked-reason': row.lock?.reason ?? null,
+      name: row.name,
+      'oauth-client-name': null,
+      operations: executionMode !== 'local',
+      'project-remote-state': settings.projectRemoteState,
+      'queue-all-runs': settings.queueAllRuns,
+      'resource-count': row.resourceCount,
+      'setting-overwrites': { 'execution-mode': own.executionMode, 'agent-pool': own.agentPool },
+      source: settings.source,
+      'source-name': settings.sourceName,
+      'source-url': settings.sourceUrl,
+      'speculative-enabled': settings.speculativeEnabled,
+      'structured-run-output-enabled': settings.structuredRunOutputEnabled,
+      'tag-names': row.tags.map(({ key }) => key),
+      'terraform-version': settings.terraformVersion,
+      'trigger-patterns': settings.triggerPatterns,
+      'trigger-prefixes': settings.triggerPrefixes,
+      'updated-at': row.updatedAt,
+      'vcs-repo': vcsRepoOf(row),
+      'vcs-repo-identifier': settings.vcsRepo?.identifier ?? null,
+      'working-directory': settings.workingDirectory,
+      'apply-duration-average': null,
+      'plan-duration-average': null,
+      'policy-check-failures': null,
+      'run-failures': null,
+      'workspace-kpis-runs-count': null,
+      actions: { 'is-destroyable': true },
+      permissions: permissionsOf(row, actor),
+    },
+    relationships: {
+      'agent-pool': toOne('agent-pools', agentPool),
+      'current-assessment-result': toOne('assessment-results', null),
+      'current-configuration-version': toOne('configuration-versions', null),
+      'current-run': toOne('runs', null),
+      'current-state-version': toOne(
+        'state-versions',
+        row.currentStateVersion,
+        `/api/v2/workspaces/${row.id}/current-state-version`,
+      ),
+      'data-retention-policy': { data: null },
+      'effective-tag-bindings': linkTo(`/api/v2/workspaces/${row.id}/effective-tag-bindings`),
+      'latest-run': toOne('runs', null),
+      'locked-by': row.lock
+        ? {
+            data: { type: row.lock.holder.type, id: row.lock.holder.id },
+            links: { related: `/api/v2/${row.lock.holder.type}/${row.lock.holder.id}` },
+          }
+        : { data: null },
+      organization: toOne('organizations', row.organizationName),
+      outputs: toMany('workspace-outputs', row.outputs),
+      project: toOne('projects', row.project),
+      readme: { data: null },
+      'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
+      'ssh-key': { data: null },
+      'tag-bindings': linkTo(`/api/v2/workspaces/${row.id}/tag-bindings`),
+      vars: toMany('vars', []),
+    },
+    links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },
+  };
+};

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { Holder } from './holder.js';
+import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js';
+import type { StateFacts } from './state-head.js';
+import type { WorkspaceEvent } from './workspace.js';
+
+export const executionMode = z.enum(['remote', 'local', 'agent']);
+
+const vcsRepo = z.strictObject({
+  identifier: z.string(),
+  oauthTokenId: z.string().nullable(),
+  vcsAppInstallationId: z.string().nullable(),
+  branch: z.string(),
+  ingressSubmodules: z.boolean(),
+  tagsRegex: z.string().nullable(),
+}) satisfies z.ZodType<VcsRepo>;
+
+const settings = z.strictObject({
+  agentPoolId: z.string().nullable(),
+  allowDestroyPlan: z.boolean(),
+  assessmentsEnabled: z.boolean(),
+  autoApply: z.boolean(),
+  autoApplyRunTrigger: z.boolean(),
+  autoDestroyActivityDuration: z.string().nullable(),
+  autoDestroyAt: z.string().nullable(),
+  description: z.string().nullable(),
+  executionMode,
+  fileTriggersEnabled: z.boolean(),
+  globalRemoteState: z.boolean(),
+  projectRemoteState: z.boolean(),
+  queueAllRuns: z.boolean(),
+  settingOverwrites: z.strictObject({ executionMode: z.boolean(), agentPool: z.boolean() }),
+  source: z.string(),
+  sourceName: z.string().nullable(),
+  sourceUrl: z.string().nullable(),
+  speculativeEnabled: z.boolean(),
+  structuredRunOutputEnabled: z.boolean(),
+  terraformVersion: z.string(),
+  triggerPatterns: z.array(z.string()),
+  triggerPrefixes: z.array(z.string()),
+  vcsRepo: vcsRepo.nullable(),
+  workingDirectory: z.string().nullable(),
+}) satisfies z.ZodType<WorkspaceSettings>;
+
+const changes = settings.extend({ name: z.string() }).partial() as unknown as z.ZodType<WorkspaceChanges>;
+const tag = z.strictObject({ key: z.string(), value: z.string().nullable() });
+const holder = z.strictObject({
+  type: z.enum(['users', 'teams', 'runs']),
+  id: z.string(),
+  name: z.string(),
+}) satisfies z.ZodType<Holder>;
+
+const counts = z.record(z.string(), z.record(z.string(), z.number()));
+const stateFacts = {
+  size: z.int(),
+  terraformVersion: z.string().nullable(),
+  resources: z.int(),
+  providers: counts,
+  modules: counts,
+  outputs: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      sensitive: z.boolean(),
+      type: z.string(),
+      detailedType: z.unknown(),
+    }),
+  ),
+} satisfies Record<keyof StateFacts, z.ZodType>;
+
+const update = (change: string) => ({
+  resource: 'workspace',
+  action: 'update',
+  meta: () => ({ change }),
+});
+
+/** Schemas, topics and audit rows of everything that happens to a workspace. */
+export const workspaceEvents: EventKinds<WorkspaceEvent> = {
+  WorkspaceCreated: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
+    audit: { resource: 'workspace', action: 'create', meta: ({ name }) => ({ name }) },
+  },
+  WorkspaceUpdated: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ changes }),
+    audit: {
+      resource: 'workspace',
+      action: 'update',
+      meta: (data) => ({ change: 'settings', attributes: Object.keys(data.changes) }),
+    },
+  },
+  WorkspaceMoved: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ from: z.string(), to: z.string() }),
+    audit: update('project'),
+  },
+  WorkspaceDeleted: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ name: z.string(), forced: z.boolean() }),
+    audit: { resource: 'workspace', action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
+  },
+  WorkspaceLocked: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ holder, reason: z.string() }),
+    audit: { resource: 'workspace', action: 'lock', meta: ({ reason }) => ({ reason }) },
+  },
+  WorkspaceUnlocked: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ holder, forced: z.boolean() }),
+    audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
+  },
+  WorkspaceTagged: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ tags: z.array(tag) }),
+    audit: update('tags'),
+  },
+  WorkspaceUntagged: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ keys: z.array(z.string()) }),
+    audit: update('tags'),
+  },
+  StateVersionCreated: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({
+      id: z.string(),
+      serial: z.int(),
+      lineage: z.string().nullable(),
+      md5: z.string(),
+      createdBy: holder,
+      run: z.string().nullable(),
+    }),
+    audit: {
+      resource: 'state_version',
+      action: 'create',
+      id: ({ id }) => id,
+      meta: ({ serial }, { stream }) => ({ serial, workspace_id: stream }),
+    },
+  },
+  StateVersionFinalized: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ id: z.string(), ...stateFacts }),
+    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+  },
+  StateVersionPromoted: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ id: z.string(), resources: z.int() }),
+    audit: { unaudited: 'happens with the unlock, which has an entry' },
+  },
+};

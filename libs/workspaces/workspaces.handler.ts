@@ -1,0 +1,117 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable, type EventContext } from '#kernel';
+import { brokenUnique, Database, EventStore, unborn } from '#event-store';
+import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
+import { ToWorkspace } from './to-workspace.js';
+import { workspace, type WorkspaceCommand, type WorkspaceRow } from './workspace.js';
+import { placeForNew, workspaceById, workspaceForCommand, type WorkspaceForCommand } from './workspaces.queries.js';
+
+type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
+
+export class CreateWorkspace extends Command<WorkspaceRow> {
+  constructor(
+    readonly organization: string,
+    readonly data: Omit<BirthData, 'project'> & { readonly project: string | null },
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+const PERMISSION = {
+  UpdateWorkspace: 'update-workspace',
+  LockWorkspace: 'lock-workspace',
+  UnlockWorkspace: 'lock-workspace',
+  ForceUnlockWorkspace: 'force-unlock-workspace',
+  AddTags: 'tag-workspace',
+  RemoveTags: 'tag-workspace',
+  BindTags: 'tag-workspace',
+  CreateStateVersion: 'create-state',
+  FinalizeStateVersion: 'create-state',
+} as const satisfies Partial<Record<WorkspaceCommand['type'], Permission>>;
+
+/** Owners may always force a deletion; workspace admins where the organization lets them (contract §4.3). */
+const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCommand): Permission => {
+  if (!forced) return 'delete-workspace';
+  return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
+};
+
+const refuseTakenName = (error: unknown): never => {
+  if (brokenUnique(error) === 'workspaces_organization_name_key') {
+    throw unprocessable('Name has already been taken', 'name');
+  }
+  throw error;
+};
+
+const refuseProject = () => unprocessable('Project does not exist', '/data/relationships/project/data/id');
+
+@CommandHandler(CreateWorkspace)
+export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ organization, data, actor }: CreateWorkspace): Promise<WorkspaceRow> {
+    const id = this.ids.next('ws');
+    const { rows } = await this.store
+      .handle({
+        decider: workspace,
+        load: async () => ({
+          ...unborn(id, workspace),
+          place: await placeForNew(this.database, actor, organization, data.project),
+        }),
+        command: ({ place }) => {
+          if (place.project === null) throw refuseProject();
+          return { type: 'CreateWorkspace', data: { ...data, project: place.project } } as const;
+        },
+        organization: ({ place }) => place.organization,
+        context: contextOf(actor),
+        read: () => [workspaceById(id)],
+      })
+      .catch(refuseTakenName);
+    return rows[0]?.[0] as WorkspaceRow;
+  }
+}
+
+@CommandHandler(ToWorkspace)
+export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
+    const project = (command.type === 'UpdateWorkspace' && command.data.project) || null;
+    const { rows } = await this.store
+      .handle({
+        decider: workspace,
+        load: async () => {
+          const found = await workspaceForCommand(this.database, actor, target, project);
+          if (actor) authorize(actor, command, found);
+          if (!found.projectFits) throw refuseProject();
+          return { ...(await this.store.restore(found.id, workspace, found.snapshot)), found };
+        },
+        command: () => command,
+        organization: ({ found }) => found.organization,
+        context: this.contextOf(actor),
+        read: ({ stream }) => [workspaceById(stream)],
+      })
+      .catch(refuseTakenName);
+    return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
+  }
+
+  private contextOf(actor: Actor | null): EventContext {
+    return actor ? contextOf(actor) : systemContext('signed link', this.ids.uuid());
+  }
+}
+
+const authorize = (actor: Actor, command: ToWorkspace['command'], found: WorkspaceForCommand): void => {
+  // Who may not even read it learns nothing, not that it is forbidden.
+  if (!may(actor, 'read-workspace', found)) demand(actor, 'read-workspace', found);
+  const permission =
+    command.type === 'DeleteWorkspace' ? deletePermission(command.data.forced, found) : PERMISSION[command.type];
+  demand(actor, permission, found);
+};

@@ -1,0 +1,84 @@
+import { sql, type Timestamp } from '#kernel';
+import type { Actor } from '#access';
+import type { Database } from '#event-store';
+import { includesOf, type Query, type Resource } from '#json-api';
+import { tagBindingResource } from './tag-bindings.document.js';
+import type { WorkspaceRow } from './workspace.js';
+
+/** The values of contract §4.3, and those that clients add (clients.md §7). */
+const INCLUDES = [
+  'current_configuration_version',
+  'current_configuration_version.ingress_attributes',
+  'current_run',
+  'current_run.configuration_version',
+  'current_run.configuration_version.ingress_attributes',
+  'current_run.plan',
+  'locked_by',
+  'organization',
+  'outputs',
+  'project',
+  'readme',
+  'effective_tag_bindings',
+  'tag_bindings',
+] as const;
+
+type Include = (typeof INCLUDES)[number];
+
+export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => includesOf(query, INCLUDES);
+
+type Related = { readonly organizations: readonly Named[]; readonly projects: readonly Named[] };
+type Named = { readonly id: string; readonly name: string; readonly email?: string; readonly createdAt: Timestamp };
+
+/** The resources that the includes ask for, each once, in one more statement at the most. */
+export const includedWith = async (
+  database: Database,
+  rows: readonly WorkspaceRow[],
+  includes: ReadonlySet<Include>,
+  _actor: Actor,
+): Promise<Resource[]> => {
+  const included: Resource[] = [];
+  if (includes.has('organization') || includes.has('project')) {
+    const related = await relatedTo(database, rows);
+    if (includes.has('organization')) included.push(...related.organizations.map(organizationStub));
+    if (includes.has('project')) included.push(...related.projects.map(projectStub));
+  }
+  if (includes.has('locked_by')) included.push(...rows.flatMap(holderStub));
+  if (includes.has('effective_tag_bindings') || includes.has('tag_bindings')) {
+    for (const type of ['effective-tag-bindings', 'tag-bindings'] as const) {
+      if (!includes.has(type.replaceAll('-', '_') as Include)) continue;
+      included.push(...rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));
+    }
+  }
+  return included;
+};
+
+const relatedTo = async (database: Database, rows: readonly WorkspaceRow[]): Promise<Related> => {
+  const organizations = [...new Set(rows.map((row) => row.organization))];
+  const projects = [...new Set(rows.map((row) => row.project))];
+  const row = await database.row<Related>(sql`
+    select coalesce((select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'email', email, 'createdAt', created_at))
+                       from organizations where id = any (${organizations}::text[])), '[]') as organizations,
+           coalesce((select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'createdAt', created_at))
+                       from projects where id = any (${projects}::text[])), '[]') as projects`);
+  return row ?? { organizations: [], projects: [] };
+};
+
+const organizationStub = ({ id, name, email }: Named): Resource => ({
+  id: name,
+  type: 'organizations',
+  attributes: { name, 'external-id': id, email },
+  links: { self: `/api/v2/organizations/${name}` },
+});
+
+const projectStub = ({ id, name }: Named): Resource => ({
+  id,
+  type: 'projects',
+  attributes: { name },
+  links: { self: `/api/v2/projects/${id}` },
+});
+
+const holderStub = ({ lock }: WorkspaceRow): Resource[] => {
+  if (!lock) return [];
+  const { type, id, name } = lock.holder;
+  return [{ id, type, attributes: type === 'users' ? { username: name } : { name } }];
+};

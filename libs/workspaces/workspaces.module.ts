@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { TagBindingsController } from './tag-bindings.controller.js';
+import { TagsController } from './tags.controller.js';
+import { WorkspacesController } from './workspaces.controller.js';
+import { CreateWorkspaceHandler, WorkspacesHandler } from './workspaces.handler.js';
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [TagBindingsController, TagsController, WorkspacesController],
+  providers: [CreateWorkspaceHandler, WorkspacesHandler],
+})
+export class WorkspacesModule {}

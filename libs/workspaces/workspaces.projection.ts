@@ -1,0 +1,76 @@
+import { sql, type Projection, type Sql } from '#kernel';
+import type { OrganizationEvent } from '#organizations';
+import type { Tag } from './tags.js';
+import type { WorkspaceEvent } from './workspace.js';
+
+type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+
+const touched = (stream: string, time: string): Sql =>
+  sql`update workspaces set updated_at = ${time} where id = ${stream}`;
+
+export const workspaces: Projection<WorkspaceEvent | OrganizationDeleted> = {
+  name: 'workspaces',
+  tables: ['workspaces'],
+  on: {
+    WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
+      insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
+      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${time}, ${time}, ${time})`,
+    WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
+      update workspaces
+         set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,
+             updated_at = ${time}
+       where id = ${stream}`,
+    WorkspaceMoved: ({ to }, { stream, time }) =>
+      sql`update workspaces set project = ${to}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceDeleted: (_, { stream }) => sql`delete from workspaces where id = ${stream}`,
+    WorkspaceLocked: ({ holder, reason }, { stream, time }) => sql`
+      update workspaces set lock = ${sql.json({ holder, reason, at: time })}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceUnlocked: (_, { stream, time }) =>
+      sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
+    WorkspaceTagged: (_, { stream, time }) => touched(stream, time),
+    WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
+    StateVersionCreated: null,
+    StateVersionFinalized: null,
+    StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
+      update workspaces
+         set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time},
+             latest_change_at = ${time}
+       where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,
+  },
+};
+
+/** A key keeps its place in the order of insertion when its value changes. */
+const insertTags = (
+  tags: readonly Tag[],
+  stream: string,
+  organization: string | null,
+  version: number,
+  time: string,
+): readonly Sql[] =>
+  tags.map(
+    ({ key, value }, index) => sql`
+      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at)
+      values (${stream}, ${organization}, ${key}, ${value}, ${version}, ${index}, ${time})
+      on conflict (workspace, key) do update set value = excluded.value`,
+  );
+
+type TagSource = Extract<
+  WorkspaceEvent,
+  { type: 'WorkspaceCreated' | 'WorkspaceTagged' | 'WorkspaceUntagged' | 'WorkspaceDeleted' }
+>;
+
+export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
+  name: 'workspace_tags',
+  tables: ['workspace_tags'],
+  on: {
+    WorkspaceCreated: ({ tags }, { stream, organization, version, time }) =>
+      insertTags(tags, stream, organization, version, time),
+    WorkspaceTagged: ({ tags }, { stream, organization, version, time }) =>
+      insertTags(tags, stream, organization, version, time),
+    WorkspaceUntagged: ({ keys }, { stream }) =>
+      sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`,
+    WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
+  },
+};

@@ -1,0 +1,144 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
+import { demand, fresh, may, standingIn, type Actor, type Identity, type Permission, type Place } from '#access';
+import { limitOf, type Page } from '#json-api';
+import type { WorkspaceRow } from './workspace.js';
+
+/** A workspace by its id, or by the names of its organization and itself. */
+export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
+
+const COLUMNS = sql.raw(`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
+  jsonb_build_object(
+    'executionMode', coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode'),
+    'agentPoolId', coalesce(p.settings ->> 'defaultAgentPoolId', o.settings ->> 'defaultAgentPool')) as inherited,
+  (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+  coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
+              from workspace_tags t where t.workspace = w.id), '[]') as tags,
+  array(select s.id from state_version_outputs s where s.state_version = w.current_state_version order by s.name) as outputs,
+  w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
+  w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`);
+
+const FROM = sql.raw(
+  `from workspaces w join organizations o on o.id = w.organization join projects p on p.id = w.project`,
+);
+
+const isTarget = (target: WorkspaceTarget): Sql =>
+  'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
+
+export const workspaceById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where w.id = ${id}`;
+
+/** The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. */
+export const workspaceFor = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  target: WorkspaceTarget,
+): Promise<WorkspaceRow> => {
+  const row = await database.row<WorkspaceRow>(
+    sql`select ${COLUMNS} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+/** What a decision needs to know besides the stream's own state. */
+export type WorkspaceForCommand = Place & {
+  readonly id: string;
+  readonly allowForceDelete: boolean;
+  /** Whether the project that the command names is one of the same organization. */
+  readonly projectFits: boolean;
+  readonly snapshot: Snapshot;
+};
+
+export const workspaceForCommand = async (
+  database: Database,
+  actor: Actor | null,
+  target: WorkspaceTarget,
+  project: string | null,
+): Promise<WorkspaceForCommand> => {
+  const row = await database.row<WorkspaceForCommand>(sql`
+    select w.id, w.organization, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+           ${project}::text is null
+             or exists (select 1 from projects p where p.id = ${project} and p.organization = w.organization) as "projectFits",
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+      from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
+     where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** Where a new workspace would go: its organization, and its project if that is one of the organization's. */
+export const placeForNew = async (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  project: string | null,
+): Promise<{ readonly organization: string; readonly project: string | null }> => {
+  const row = await database.row<{ organization: string; project: string | null }>(sql`
+    select o.id as organization, p.id as project
+      from organizations o
+      left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
+     where o.name = ${organization} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'create-workspace', row);
+  return row;
+};
+
+export type WorkspaceFilter = {
+  readonly name: string | undefined;
+  readonly wildcard: string | undefined;
+  readonly tags: readonly string[];
+  readonly excludeTags: readonly string[];
+  readonly project: string | undefined;
+  readonly descending: boolean;
+};
+
+/** Which workspaces of an organization a caller sees: filtered here, before paging and counting. */
+const visible = (actor: Identity): Sql => {
+  if (actor.siteAdmin) return sql`true`;
+  const everything = [...actor.standings.keys()].filter((organization) =>
+    may(actor, 'read-workspace', { organization }),
+  );
+  return sql`w.organization = any (${everything}::text[])`;
+};
+
+const likePattern = (wildcard: string): string =>
+  wildcard.replaceAll(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%');
+
+const hasTag = (key: string): Sql =>
+  sql`exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key})`;
+
+const conditions = (actor: Identity, filter: WorkspaceFilter): Sql =>
+  sql.and([
+    visible(actor),
+    ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
+    ...(filter.wildcard ? [sql`w.name like ${likePattern(filter.wildcard)}`] : []),
+    ...(filter.project ? [sql`w.project = ${filter.project}`] : []),
+    ...filter.tags.map(hasTag),
+    ...filter.excludeTags.map((key) => sql`not ${hasTag(key)}`),
+  ]);
+
+/** One page and the count of all, in one statement. */
+export const listWorkspaces = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  filter: WorkspaceFilter,
+): Promise<{ rows: WorkspaceRow[]; total: number }> => {
+  const direction = sql.raw(filter.descending ? 'desc' : 'asc');
+  const found = await database.rows<WorkspaceRow & { total: number; owner: string | null }>(sql`
+    with owner as materialized (select id from organizations where name = ${organizationName} and ${fresh(actor)}),
+         matched as (
+           select w.* from owner, workspaces w where w.organization = owner.id and ${conditions(actor, filter)})
+    select (select id from owner) as owner, (select count(*) from matched) as total, page.*
+      from (select 1) one
+      left join lateral (
+        select ${COLUMNS} from (select * from matched w order by w.name ${direction} ${limitOf(page)}) w
+          join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
+     order by page.name ${direction}`);
+  const owner = found[0]?.owner;
+  if (!owner || standingIn(actor, owner).size === 0) throw notFound();
+  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+};

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/**
+ * Two ports that nobody listens on, below the range that systems hand out for outgoing connections (Linux from 32768,
+ * others from 49152). A port from that range may be taken by somebody while the broker is down, even by a client that
+ * calls this very port: on loopback it can end up connected to itself, and the broker never gets its port back.
+ */
+export const freePorts = async (): Promise<[number, number]> => {
+  const first = await freePort();
+  for (;;) {
+    const second = await freePort();
+    if (second !== first) return [first, second];
+  }
+};
+
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    if (await isFree(port)) return port;
+  }
+};
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+};

@@ -1,0 +1,4 @@
+export { startKafka, type TestKafka } from './start-kafka.js';
+export { readTopic, type TopicMessage } from './read-topic.js';
+export { house, houseKinds, recorded, type HouseEvent } from './sample-events.js';
+export { quiet } from './quiet.js';

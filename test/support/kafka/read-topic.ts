@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { IHeaders } from 'kafkajs';
+import { kafkaClient } from '#message-log';
+import { quiet } from './quiet.js';
+
+export type TopicMessage = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timestamp: string;
+};
+
+/**
+ * Everything in the topics from their beginning, until `done` says that it is enough: redeliveries included, in the
+ * order in which they came.
+ */
+export const readTopic = async (
+  brokers: readonly string[],
+  topics: readonly string[],
+  done: (messages: readonly TopicMessage[]) => boolean,
+  timeoutMs = 30_000,
+): Promise<readonly TopicMessage[]> => {
+  const consumer = kafkaClient({ brokers, clientId: 'test-reader' }, quiet).consumer({
+    groupId: randomUUID(),
+    sessionTimeout: 6_000,
+    heartbeatInterval: 1_000,
+    // A fetch that finds nothing holds up the end of the test for this long.
+    maxWaitTimeInMs: 100,
+    allowAutoTopicCreation: false,
+  });
+  const messages: TopicMessage[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    reject(new Error(`after ${timeoutMs} ms ${messages.length} messages were read, and they are not enough`));
+  }, timeoutMs);
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+    await consumer.run({
+      eachBatch: async ({ batch }) => {
+        for (const { key, value, headers, timestamp, offset } of batch.messages) {
+          messages.push({
+            topic: batch.topic,
+            partition: batch.partition,
+            offset,
+            key: key?.toString() ?? null,
+            value: value?.toString() ?? null,
+            headers: asText(headers ?? {}),
+            timestamp,
+          });
+        }
+        if (done(messages)) resolve();
+        await Promise.resolve();
+      },
+    });
+    await promise;
+    return messages;
+  } finally {
+    clearTimeout(timer);
+    await consumer.disconnect();
+  }
+};
+
+const asText = (headers: IHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));

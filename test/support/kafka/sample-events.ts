@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { EventKinds, EventRegistry, Message, Recorded } from '#kernel';
+
+/** Events of a house, so that base libraries can be tested without knowing a slice. */
+export type HouseEvent =
+  | Message<'LampLit', { room: string; watts: number }>
+  | Message<'LampBroken', { room: string }>
+  | Message<'DoorOpened', { by: string | null }>;
+
+const kinds: EventKinds<HouseEvent> = {
+  LampLit: {
+    schemaVersion: 1,
+    schema: z.strictObject({ room: z.string(), watts: z.int().min(1) }),
+    topic: 'lamps',
+    audit: { unaudited: 'a sample' },
+  },
+  LampBroken: {
+    schemaVersion: 2,
+    schema: z.strictObject({ room: z.string() }),
+    topic: 'lamps',
+    audit: { unaudited: 'a sample' },
+  },
+  DoorOpened: {
+    schemaVersion: 1,
+    schema: z.strictObject({ by: z.string().nullable() }),
+    topic: 'doors',
+    audit: { unaudited: 'a sample' },
+  },
+};
+
+export const houseKinds = kinds as unknown as EventRegistry;
+
+const FIRST_TIME = Date.UTC(2025, 0, 1);
+
+/** The event at one place of a log, with ids and times that follow from the place. */
+export const recorded = (position: number, stream: string, version: number, event?: HouseEvent): Recorded => ({
+  ...(event ?? { type: 'LampLit', data: { room: stream, watts: 40 } }),
+  id: `0190f3a0-0000-7000-8000-${position.toString(16).padStart(12, '0')}`,
+  stream,
+  version,
+  schemaVersion: event ? kinds[event.type].schemaVersion : 1,
+  organization: 'org-4nZ8vKq2RtYw5xBc',
+  time: new Date(FIRST_TIME + position * 1_000).toISOString(),
+  context: {
+    accessor: { id: 'user-7hGt3KmPq9RsVw2X', type: 'users', name: 'Ada' },
+    auth: 'Client',
+    impersonator: null,
+    request: { id: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77', address: '192.0.2.7', userAgent: 'go-tfe' },
+    correlation: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77',
+    causation: null,
+  },
+  transaction: String(700 + position),
+  position,
+});
+
+/** A log of this many events, dealt out to the streams in turn. */
+export const house = (events: number, streams: number): readonly Recorded[] =>
+  Array.from({ length: events }, (_, index) =>
+    recorded(index + 1, `lamp-${index % streams}`, Math.floor(index / streams) + 1),
+  );

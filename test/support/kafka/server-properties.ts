@@ -1,0 +1,37 @@
+/** What one broker is told: it starts fast, forgets sessions fast, and can be killed and started again at once. */
+export const serverProperties = (broker: { port: number; controllerPort: number; folder: string }): string => {
+  const listener = `PLAINTEXT://127.0.0.1:${broker.port}`;
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${broker.controllerPort}`,
+    listeners: `${listener},CONTROLLER://127.0.0.1:${broker.controllerPort}`,
+    'advertised.listeners': listener,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': broker.folder,
+    'auto.create.topics.enable': false,
+    'default.replication.factor': 1,
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.num.partitions': 1,
+    // Groups of one test consumer form at once.
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1_000,
+    // With the default of 9 s a broker that was killed is refused until the session it had before has run out.
+    'broker.heartbeat.interval.ms': 200,
+    'broker.session.timeout.ms': 1_000,
+    'log.cleaner.dedupe.buffer.size': 4_194_304,
+    'log.segment.bytes': 67_108_864,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+};

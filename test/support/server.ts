@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureAdmin } from '#access';
+import { FollowerRunner, type Database, type EventStore } from '#event-store';
+import { createLogger, NestLog, RandomIds, readSettings, SystemClock, type Settings } from '#host';
+import { httpServer } from '#edge';
+import type { Clock, Ids } from '#kernel';
+import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
+import { houseOn, type House } from '../../apps/house.js';
+import { slices } from '../../apps/slices.js';
+import { freshDatabase } from './database.js';
+
+/** An answer: its JSON is left untyped on purpose, tests say what they expect of it. */
+export type Answer = { readonly status: number; readonly body: any; readonly text: string; readonly headers: Headers };
+
+export type Api = {
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body?: unknown): Promise<Answer>;
+  put(path: string, body?: unknown): Promise<Answer>;
+  delete(path: string, body?: unknown): Promise<Answer>;
+  /** The same server for another caller; null sends no token. */
+  as(token: string | null): Api;
+};
+
+export type TestServer = Api & {
+  readonly url: string;
+  readonly adminToken: string;
+  readonly house: House;
+  readonly store: EventStore;
+  readonly database: Database;
+  close(): Promise<void>;
+};
+
+export type TestServerOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  /** Run the slices' followers, as the projector does. */
+  readonly followers?: boolean;
+};
+
+const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
+
+const apiOf = (url: string, token: string | null): Api => {
+  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/vnd.api+json' }),
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json: unknown =
+      (response.headers.get('content-type') ?? '').includes('json') && text ? JSON.parse(text) : null;
+    return { status: response.status, body: json, text, headers: response.headers };
+  };
+  return {
+    get: (path) => send('GET', path),
+    post: (path, body) => send('POST', path, body),
+    patch: (path, body) => send('PATCH', path, body),
+    put: (path, body) => send('PUT', path, body),
+    delete: (path, body) => send('DELETE', path, body),
+    as: (other) => apiOf(url, other),
+  };
+};
+
+const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, databaseUrl: string): Settings =>
+  readSettings({
+    CADASTRE_TLS: 'off',
+    CADASTRE_DATA: dataFolder,
+    DATABASE_URL: databaseUrl,
+    CADASTRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+    ...env,
+  });
+
+/** The gateway on a port of its own, over a database of its own, with everything real. */
+export const startTestServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
+  const testDatabase = await freshDatabase();
+  const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-server-'));
+  const settings = settingsFor(options.env ?? {}, dataFolder, testDatabase.url);
+  const logger = createLogger(settings.logLevel);
+  const foundation = {
+    databaseUrl: testDatabase.url,
+    encryptionKey: Buffer.alloc(32, 7),
+    close: () => Promise.resolve(),
+  };
+  const clock = options.clock ?? new SystemClock();
+  const ids = options.ids ?? new RandomIds();
+  const house = houseOn(foundation, { settings, logger, name: 'test', clock, ids });
+  await ensureAdmin(house.store, ids, ADMIN_TOKEN);
+  const app = await httpServer(GatewayModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
+  await app.listen(0, '127.0.0.1');
+  const followers = options.followers ? slices.flatMap((slice) => slice.followers) : [];
+  const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));
+  for (const runner of runners) runner.start();
+  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  return {
+    ...apiOf(url, ADMIN_TOKEN),
+    url,
+    adminToken: ADMIN_TOKEN,
+    house,
+    store: house.store,
+    database: house.store.database,
+    close: async () => {
+      await app.close();
+      await Promise.all(runners.map((runner) => runner.stop()));
+      await house.close();
+      await testDatabase.drop();
+      await rm(dataFolder, { recursive: true, force: true });
+    },
+  };
+};
