@@ -24,21 +24,43 @@ export const ensureUser = async (
   return { id };
 };
 
+/** A token for a user, outside of any request. */
+const giveToken = async (
+  store: EventStore,
+  ids: Ids,
+  owner: string,
+  secret: string,
+  description: string,
+): Promise<void> => {
+  const id = ids.next('at');
+  const data = { kind: 'user', owner, description, createdBy: null, expiredAt: null } as const;
+  const birth = { type: 'CreateAuthenticationToken', data } as const;
+  await store.append(
+    [writeOf(authenticationToken, unborn(id, authenticationToken), null, birth)],
+    systemContext('command line', ids.uuid()),
+    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`],
+  );
+};
+
+/** A new token for a user; its secret, which is kept nowhere. */
+export const issueUserToken = async (
+  store: EventStore,
+  ids: Ids,
+  owner: string,
+  description: string,
+): Promise<string> => {
+  const secret = ids.secret();
+  await giveToken(store, ids, owner, secret, description);
+  return secret;
+};
+
 /**
  * The site's first administrator and a token that opens everything for them. Does nothing where that token is known
  * already, so that every start may call it.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  const hash = hashOf(secret);
-  const known = await store.database.row(sql`select 1 from access.token_hashes where hash = ${hash}`);
+  const known = await store.database.row(sql`select 1 from access.token_hashes where hash = ${hashOf(secret)}`);
   if (known) return;
-  const { id: owner } = await ensureUser(store, ids, ADMIN, true);
-  const id = ids.next('at');
-  const data = { kind: 'user', owner, description: 'First administrator', createdBy: null, expiredAt: null } as const;
-  const birth = { type: 'CreateAuthenticationToken', data } as const;
-  await store.append(
-    [writeOf(authenticationToken, unborn(id, authenticationToken), null, birth)],
-    systemContext('start', ids.uuid()),
-    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hash})`],
-  );
+  const { id } = await ensureUser(store, ids, ADMIN, true);
+  await giveToken(store, ids, id, secret, 'First administrator');
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { compile, unavailable, type Sql } from '#kernel';
 import { isOutage, isUnknownStatement } from './postgres-errors.js';
@@ -44,6 +45,26 @@ const send = async (client: pg.Client, statement: Sql): Promise<Row[]> => {
   return result.rows;
 };
 
+/** What pg's declarations leave out: the socket that a client writes to. */
+type WithSocket = { readonly connection: { readonly stream: Socket } };
+
+const corked = new WeakSet<Socket>();
+
+/**
+ * Holds back what is written until this turn of the event loop is over: the statements of a transaction, and those of
+ * all requests that came in together, leave in one system call. Without it a sixth of the gateway's time is `writev`.
+ */
+const corkForThisTurn = (client: pg.Client): void => {
+  const { stream } = (client as unknown as WithSocket).connection;
+  if (corked.has(stream)) return;
+  corked.add(stream);
+  stream.cork();
+  setImmediate(() => {
+    corked.delete(stream);
+    stream.uncork();
+  });
+};
+
 /** Waits for all of them, and fails with the error of the first that failed: the rest only say that it did. */
 const settle = async (sent: readonly Promise<Row[]>[]): Promise<Row[][]> => {
   const results = await Promise.allSettled(sent);
@@ -66,6 +87,7 @@ class Lane {
     this.pending += 1;
     try {
       const client = await this.connected();
+      corkForThisTurn(client);
       return await settle(statements.map((statement) => send(client, statement)));
     } finally {
       this.pending -= 1;

@@ -148,14 +148,23 @@ export class EventStore {
 
   /**
    * The next events after a position in log order, at most `limit`, only those that no transaction still running can
-   * precede: none is missed, none comes twice.
+   * precede: none is missed, none comes twice. Ordered by `e.transaction`: without the `e.` it would be the text that is
+   * selected under that name, and transaction 1000 would come before 999.
+   *
+   * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out.
    */
-  async read(after: LogPosition, limit: number, run: (statement: Sql) => Promise<Row[]>): Promise<Recorded[]> {
+  async read(
+    after: LogPosition,
+    limit: number,
+    run: (statement: Sql) => Promise<Row[]>,
+    extent: 'settled' | 'committed' = 'settled',
+  ): Promise<Recorded[]> {
+    const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
     const rows = await run(sql`
-      select ${EVENT_COLUMNS} from event_store.events
+      select ${EVENT_COLUMNS} from event_store.events e
        where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
-         and transaction < pg_snapshot_xmin(pg_current_snapshot())
-       order by transaction, position limit ${limit}`);
+         and ${extent === 'settled' ? settled : sql`true`}
+       order by e.transaction, e.position limit ${limit}`);
     return (rows as EventRow[]).map((row) => this.lift(row));
   }
 

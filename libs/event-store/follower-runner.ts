@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type LogPosition } from '#kernel';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
-import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
+import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
 
@@ -88,7 +88,7 @@ export class FollowerRunner {
       }
       const statements = await this.follower.follow(events, session);
       const next = { transaction: last.transaction, position: last.position };
-      await session.pipeline([sql`begin`, ...statements, writeCheckpoint(name, next), sql`commit`]);
+      await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, next), sql`commit`]);
       checkpoint = next;
       idle = IDLE_FIRST_MS;
       succeeded();

@@ -25,11 +25,28 @@ export const LOG_START: LogPosition = { transaction: '0', position: 0 };
 export const readCheckpoint = (name: string): Sql =>
   sql`select transaction::text as transaction, position from event_store.checkpoints where follower = ${name}`;
 
+/**
+ * Puts the checkpoint where a rebuild has left the tables: also back, where a runner was faster in the meantime, for what
+ * it wrote has been replaced.
+ */
 export const writeCheckpoint = (name: string, { transaction, position }: LogPosition): Sql => sql`
   insert into event_store.checkpoints (follower, transaction, position)
   values (${name}, ${transaction}::xid8, ${position})
   on conflict (follower) do update
     set transaction = excluded.transaction, position = excluded.position, updated_at = now()`;
+
+/**
+ * Moves the checkpoint on, from where the runner believes it to be. A rebuild may have moved it while a batch was in
+ * hand, and that batch would then be told twice: the null breaks the column's constraint, and with it the transaction,
+ * and the runner starts over from where the checkpoint is.
+ */
+export const advanceCheckpoint = (name: string, from: LogPosition, to: LogPosition): Sql => sql`
+  insert into event_store.checkpoints as c (follower, transaction, position)
+  values (${name}, ${to.transaction}::xid8, ${to.position})
+  on conflict (follower) do update
+    set transaction = case when (c.transaction, c.position) = (${from.transaction}::xid8, ${from.position}::bigint)
+                           then excluded.transaction end,
+        position = excluded.position, updated_at = now()`;
 
 const PATIENCE_MS = 5_000;
 

@@ -2,7 +2,10 @@
 type PostgresError = { readonly code: string; readonly constraint?: string };
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const messageOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
 
 /** Raised by event_store.append: the stream is not at the version that the decision was made on. */
 export const isStale = (error: unknown): boolean => codeOf(error) === 'CA409';
@@ -25,5 +28,5 @@ const OUTAGE_TEXTS =
 export const isOutage = (error: unknown): boolean => {
   const code = codeOf(error);
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
-  return error instanceof Error && OUTAGE_TEXTS.test(error.message);
+  return OUTAGE_TEXTS.test(messageOf(error));
 };

@@ -41,18 +41,24 @@ const BATCH = 1_000;
 
 export type Progress = (view: string, events: number) => void;
 
-/** Replays the log into the scratch tables, as far as `until`; resolves to the position reached. */
+type Stretch = {
+  readonly from: LogPosition;
+  readonly until?: LogPosition | null;
+  /** Everything that is committed: asked for where no writer can add to it, for live inline views show all of it. */
+  readonly extent?: 'settled' | 'committed';
+};
+
+/** Replays a stretch of the log into the scratch tables; resolves to the position reached. */
 const replay = async (
   store: EventStore,
   session: Session,
   view: View,
-  from: LogPosition,
+  { from, until, extent }: Stretch,
   progress: (events: number) => void,
-  until: LogPosition | null = null,
 ): Promise<LogPosition> => {
   let position = from;
   for (;;) {
-    const batch = await store.read(position, BATCH, (statement) => session.run(statement));
+    const batch = await store.read(position, BATCH, (statement) => session.run(statement), extent);
     const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
     const last = events.at(-1);
     if (!last) return position;
@@ -61,6 +67,9 @@ const replay = async (
     progress(events.length);
   }
 };
+
+/** A follower goes on from the position that is left for it, so that must be one that nothing can come before. */
+const extentFor = (view: View): 'settled' | 'committed' => (view.follower ? 'settled' : 'committed');
 
 const isAfter = (a: LogPosition, b: LogPosition): boolean => {
   const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
@@ -71,10 +80,12 @@ const makeScratch = async (session: Session, view: View): Promise<void> => {
   for (const table of view.tables) {
     await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
     await session.run(
-      sql.raw(`do $$ declare _index regclass; begin
-        for _index in select indexrelid from pg_index
+      sql.raw(`do $$ declare _name text; begin
+        for _name in select conname from pg_constraint where conrelid = 'pg_temp.${table}'::regclass and contype = 'u'
+        loop execute format('alter table pg_temp.${table} drop constraint %I', _name); end loop;
+        for _name in select indexrelid::regclass::text from pg_index
           where indrelid = 'pg_temp.${table}'::regclass and indisunique and not indisprimary
-        loop execute format('drop index %s', _index); end loop;
+        loop execute 'drop index ' || _name; end loop;
       end $$`),
     );
   }
@@ -89,10 +100,10 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
   try {
     await makeScratch(session, view);
     const report = (events: number): void => progress(view.name, events);
-    const reached = await replay(store, session, view, LOG_START, report);
+    const reached = await replay(store, session, view, { from: LOG_START }, report);
     await session.run(sql`begin`);
     await session.run(sql`lock table event_store.events in share mode`);
-    const end = await replay(store, session, view, reached, report);
+    const end = await replay(store, session, view, { from: reached, extent: extentFor(view) }, report);
     for (const table of view.tables) {
       await session.run(sql.raw(`truncate views.${table}`));
       await session.run(sql.raw(`insert into views.${table} select * from pg_temp.${table}`));
@@ -121,7 +132,8 @@ export const verify = async (
     await makeScratch(session, view);
     const [checkpoint] = view.follower ? await session.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
     const until = view.follower ? (checkpoint ?? LOG_START) : null;
-    await replay(store, session, view, LOG_START, (events) => progress(view.name, events), until);
+    const stretch = { from: LOG_START, until, extent: extentFor(view) };
+    await replay(store, session, view, stretch, (events) => progress(view.name, events));
     if (view.follower?.prune) {
       await session.run(view.follower.prune(now));
       await session.run(sql`set local search_path = views, pg_temp`);

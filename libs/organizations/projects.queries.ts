@@ -6,7 +6,8 @@ import type { ProjectRow } from './project.js';
 
 const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
   p.name, p.description, p.settings, p.created_at as "createdAt",
-  (select count(*) from workspaces w where w.project = p.id) as "workspaceCount"`);
+  (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
+    where c.organization = p.organization and c.project = p.id) as "workspaceCount"`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
 
 export const projectById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where p.id = ${id}`;

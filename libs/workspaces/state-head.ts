@@ -89,9 +89,8 @@ export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], reado
       throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
     }
     const { latest } = stateHead;
-    if (latest && isRepetition(latest, { serial, lineage, md5, createdBy, run })) {
-      return latest.status === 'pending' && facts ? [finalized(latest.id, facts)] : [];
-    }
+    // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
+    if (isRepetition(latest, { serial, lineage, md5, createdBy, run })) return [];
     if (latest && !force) {
       if (latest.lineage !== null && lineage !== null && latest.lineage !== lineage) {
         throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${latest.lineage}`);

@@ -30,7 +30,7 @@ export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
   | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
   | Message<'WorkspaceMoved', { from: string; to: string }>
-  | Message<'WorkspaceDeleted', { name: string; forced: boolean }>
+  | Message<'WorkspaceDeleted', { name: string; project: string; forced: boolean }>
   | LockEvent
   | TagEvent
   | StateEvent;
@@ -88,7 +88,7 @@ const decideUpdate = (
 
 const decideDelete = (
   { forced }: DataOf<Later, 'DeleteWorkspace'>,
-  { name, lock, stateHead }: ActiveWorkspace,
+  { name, project, lock, stateHead }: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   if (!forced) {
     // Clients look for `locked` and `being processed`; the third text must have neither (clients.md §2).
@@ -100,7 +100,7 @@ const decideDelete = (
       throw conflict(`Workspace cannot be safely deleted because it manages ${stateHead.resources} resources`);
     }
   }
-  return [{ type: 'WorkspaceDeleted', data: { name, forced } }];
+  return [{ type: 'WorkspaceDeleted', data: { name, project, forced } }];
 };
 
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {

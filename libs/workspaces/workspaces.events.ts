@@ -102,7 +102,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   WorkspaceDeleted: {
     schemaVersion: 1,
     topic: 'workspaces',
-    schema: z.strictObject({ name: z.string(), forced: z.boolean() }),
+    schema: z.strictObject({ name: z.string(), project: z.string(), forced: z.boolean() }),
     audit: { resource: 'workspace', action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
   },
   WorkspaceLocked: {

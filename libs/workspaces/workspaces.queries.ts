@@ -94,13 +94,11 @@ export type WorkspaceFilter = {
   readonly descending: boolean;
 };
 
-/** Which workspaces of an organization a caller sees: filtered here, before paging and counting. */
-const visible = (actor: Identity): Sql => {
+/** Whether a caller sees all workspaces of an organization: decided in the query, before paging and counting. */
+const seesAll = (actor: Identity): Sql => {
   if (actor.siteAdmin) return sql`true`;
-  const everything = [...actor.standings.keys()].filter((organization) =>
-    may(actor, 'read-workspace', { organization }),
-  );
-  return sql`w.organization = any (${everything}::text[])`;
+  const seen = [...actor.standings.keys()].filter((organization) => may(actor, 'read-workspace', { organization }));
+  return sql`id = any (${seen}::text[])`;
 };
 
 const likePattern = (wildcard: string): string =>
@@ -109,15 +107,20 @@ const likePattern = (wildcard: string): string =>
 const hasTag = (key: string): Sql =>
   sql`exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key})`;
 
-const conditions = (actor: Identity, filter: WorkspaceFilter): Sql =>
-  sql.and([
-    visible(actor),
-    ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
-    ...(filter.wildcard ? [sql`w.name like ${likePattern(filter.wildcard)}`] : []),
-    ...(filter.project ? [sql`w.project = ${filter.project}`] : []),
-    ...filter.tags.map(hasTag),
-    ...filter.excludeTags.map((key) => sql`not ${hasTag(key)}`),
-  ]);
+/** The conditions of a list, besides the organization; none where all of it is asked for. */
+const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
+  ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
+  ...(filter.wildcard ? [sql`w.name like ${likePattern(filter.wildcard)}`] : []),
+  ...(filter.project ? [sql`w.project = ${filter.project}`] : []),
+  ...filter.tags.map(hasTag),
+  ...filter.excludeTags.map((key) => sql`not ${hasTag(key)}`),
+];
+
+/** Counting a hundred thousand rows for every page would cost more than the page: the whole has its own count. */
+const totalOf = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0
+    ? sql`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c where owner.whole and c.organization = owner.id)`
+    : sql`(select count(*) from workspaces w where owner.whole and w.organization = owner.id and ${sql.and(conditions)})`;
 
 /** One page and the count of all, in one statement. */
 export const listWorkspaces = async (
@@ -127,18 +130,19 @@ export const listWorkspaces = async (
   page: Page,
   filter: WorkspaceFilter,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> => {
+  const conditions = conditionsOf(filter);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
-  const found = await database.rows<WorkspaceRow & { total: number; owner: string | null }>(sql`
-    with owner as materialized (select id from organizations where name = ${organizationName} and ${fresh(actor)}),
-         matched as (
-           select w.* from owner, workspaces w where w.organization = owner.id and ${conditions(actor, filter)})
-    select (select id from owner) as owner, (select count(*) from matched) as total, page.*
-      from (select 1) one
+  const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
+    select owner.id as owner, ${totalOf(conditions)} as total, page.*
+      from (select id, ${seesAll(actor)} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
       left join lateral (
-        select ${COLUMNS} from (select * from matched w order by w.name ${direction} ${limitOf(page)}) w
+        select ${COLUMNS}
+          from (select w.* from workspaces w
+                 where owner.whole and w.organization = owner.id and ${sql.and(conditions)}
+                 order by w.name ${direction} ${limitOf(page)}) w
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.name ${direction}`);
-  const owner = found[0]?.owner;
-  if (!owner || standingIn(actor, owner).size === 0) throw notFound();
-  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+  const [first] = found;
+  if (!first || standingIn(actor, first.owner).size === 0) throw notFound();
+  return { rows: found.filter((row) => row.id !== null), total: first.total };
 };

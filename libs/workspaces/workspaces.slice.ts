@@ -1,13 +1,13 @@
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { workspace } from './workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
-import { workspaces, workspaceTags } from './workspaces.projection.js';
+import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
 
 export const workspacesSlice: Slice = {
   name: 'workspaces',
   kinds: kindsOf(workspaceEvents),
   aggregates: [aggregate('ws', workspace)],
-  projections: [projectionOf(workspaces), projectionOf(workspaceTags)],
+  projections: [projectionOf(workspaces), projectionOf(workspaceTags), projectionOf(workspaceCounts)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

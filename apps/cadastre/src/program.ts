@@ -1,19 +1,29 @@
 import { Command } from 'commander';
 import { BadSettings, DataFolderInUse, readSettings, settingsHelp, type Settings } from '#host';
-import { serve, type Running } from './serve.js';
+import { runMigrate, runRebuild, runTokenCreate, runVerify, UnknownView, type TokenOptions } from './operations.js';
+import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
+
+const isPortTaken = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
 /** Says what is wrong in a line or few, without a stack: these are for the operator to mend. */
-const explained = (error: unknown): error is Error => error instanceof BadSettings || error instanceof DataFolderInUse;
+const explained = (error: unknown): error is Error =>
+  error instanceof BadSettings ||
+  error instanceof DataFolderInUse ||
+  error instanceof UnknownView ||
+  isPortTaken(error);
 
 const settings = (): Settings => readSettings(process.env);
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Runs until a signal comes, then stops cleanly; a second signal does not wait. */
-const untilSignalled = async (running: Running): Promise<void> => {
-  await new Promise<void>((resolve) => {
+const untilSignalled = async (start: Promise<Running>): Promise<void> => {
+  const signalled = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());
   });
+  const running = await start;
+  await signalled;
   process.stderr.write('Stopping …\n');
   for (const signal of SIGNALS) process.once(signal, () => process.exit(1));
   await running.stop();
@@ -36,7 +46,45 @@ export const program = new Command('cadastre')
   .showHelpAfterError()
   .addHelpText('after', () => `\n${settingsHelp()}`);
 
+const PROCESSES = [
+  ['serve', 'everything in one process: REST, followers, publisher', serve],
+  ['gateway', 'REST only; any number of them', serveGateway],
+  ['projector', 'the followers: audit trail, retention; one leads, others stand by', serveProjector],
+  ['publisher', 'the log to Kafka; one leads, others stand by', servePublisher],
+] as const;
+
+for (const [name, description, start] of PROCESSES) {
+  program
+    .command(name)
+    .description(description)
+    .action(guarded(() => untilSignalled(start(settings()))));
+}
+
 program
-  .command('serve')
-  .description('everything in one process: REST, followers, publisher')
-  .action(guarded(async () => untilSignalled(await serve(settings()))));
+  .command('migrate')
+  .description('bring the database up to date, and stop')
+  .action(guarded(() => runMigrate(settings())));
+
+program
+  .command('rebuild [view...]')
+  .description('make views anew from the log; all of them when none is named')
+  .action(guarded((views: string[]) => runRebuild(settings(), views)));
+
+program
+  .command('verify')
+  .description('compare every view with the log; exits with 1 where one differs')
+  .action(
+    guarded(async () => {
+      if (!(await runVerify(settings()))) process.exitCode = 1;
+    }),
+  );
+
+program
+  .command('token')
+  .description('tokens, outside of any request')
+  .command('create')
+  .description('make a token for a user, who is made too if there is none of that name, and print it')
+  .requiredOption('--user <name>', 'name of the user')
+  .option('--site-admin', 'make a new user an administrator of the site')
+  .option('--description <text>', 'what the token is for')
+  .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));

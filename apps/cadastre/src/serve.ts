@@ -1,9 +1,10 @@
 import { ensureAdmin } from '#access';
-import { keepSecret, type Settings } from '#host';
+import { BadSettings, keepSecret, type Settings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { migrateHouse, openHouse, type House } from '../../house.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
+import { openHealth } from '../../health.js';
 import { greet } from './greeting.js';
 
 export type Running = { stop(): Promise<void> };
@@ -22,27 +23,56 @@ const admit = async ({ settings, store, ids }: House): Promise<{ token: string; 
   return { token, isNew };
 };
 
-/** Everything in one process. Resolves when requests are answered. */
-export const serve = async (settings: Settings): Promise<Running> => {
-  const house = await openHouse(settings, { name: 'serve' });
-  const stops: (() => Promise<void>)[] = [() => house.close()];
-  // Gateways first, so that nothing new comes in; the database last.
+/** Opens one after the other, and stops what is open in the opposite order, also when one of them fails to open. */
+const together = async (settings: Settings, name: string, open: (house: House, opened: Opened) => Promise<void>) => {
+  const house = await openHouse(settings, { name });
+  const stops: Running[] = [{ stop: () => house.close() }];
   const stop = async (): Promise<void> => {
-    for (const one of stops.toReversed()) await one();
+    for (const running of stops.toReversed()) await running.stop();
   };
   try {
     await migrateHouse(house);
-    const { token, isNew } = await admit(house);
-    const publisher = openPublisher(house);
-    if (publisher) stops.push(() => publisher.stop());
-    const projector = openProjector(house);
-    stops.push(() => projector.stop());
-    const { app, caFile } = await openGateway(house);
-    stops.push(() => app.close());
-    greet({ settings, caFile, token: isNew ? token : null, tokenFile: ADMIN_TOKEN });
-    return { stop };
+    await open(house, (running) => void stops.push(running));
   } catch (error) {
     await stop();
     throw error;
   }
+  return { stop };
 };
+
+type Opened = (running: Running) => void;
+
+/** Everything in one process. Resolves when requests are answered. */
+export const serve = (settings: Settings): Promise<Running> =>
+  together(settings, 'serve', async (house, opened) => {
+    const { token, isNew } = await admit(house);
+    const publisher = openPublisher(house);
+    if (publisher) opened(publisher);
+    opened(openProjector(house));
+    // Last to open and first to stop: nothing new comes in while the others finish.
+    const { app, caFile } = await openGateway(house);
+    opened({ stop: () => app.close() });
+    greet({ settings, caFile, token: isNew ? token : null, tokenFile: ADMIN_TOKEN });
+  });
+
+export const serveGateway = (settings: Settings): Promise<Running> =>
+  together(settings, 'gateway', async (house, opened) => {
+    await admit(house);
+    const { app } = await openGateway(house);
+    opened({ stop: () => app.close() });
+    house.logger.info(`gateway listens on ${settings.host}:${settings.port}`);
+  });
+
+export const serveProjector = (settings: Settings): Promise<Running> =>
+  together(settings, 'projector', async (house, opened) => {
+    opened(openProjector(house));
+    opened(await openHealth(house));
+  });
+
+export const servePublisher = (settings: Settings): Promise<Running> =>
+  together(settings, 'publisher', async (house, opened) => {
+    const publisher = openPublisher(house);
+    if (!publisher) throw new BadSettings(['KAFKA_BROKERS: missing, the publisher has nowhere to publish to']);
+    opened(publisher);
+    opened(await openHealth(house));
+  });

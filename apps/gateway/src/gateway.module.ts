@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
+import { AuditTrailModule } from '#audit-trail';
 import { EdgeModule } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { OrganizationsModule } from '#organizations';
@@ -20,6 +21,7 @@ export class GatewayModule {
         AccessModule,
         OrganizationsModule.with(house.settings),
         WorkspacesModule,
+        AuditTrailModule,
       ],
     };
   }

@@ -1,18 +1,20 @@
+import { Pruner } from '#audit-trail';
 import { FollowerRunner } from '#event-store';
 import type { House } from '../../house.js';
 import { slices } from '../../slices.js';
 
 export type Running = { stop(): Promise<void> };
 
-/** Keeps the followers of all slices going. */
-export const openProjector = ({ store, logger }: House): Running => {
+/** Keeps the followers of all slices going, and the trail within its retention. */
+export const openProjector = ({ store, clock, logger }: House): Running => {
   const runners = slices
     .flatMap((slice) => slice.followers)
     .map((follower) => new FollowerRunner(store, follower, logger));
-  for (const runner of runners) runner.start();
+  const pruner = new Pruner(store.database, clock, logger);
+  for (const running of [...runners, pruner]) running.start();
   return {
     stop: async () => {
-      await Promise.all(runners.map((runner) => runner.stop()));
+      await Promise.all([...runners, pruner].map((running) => running.stop()));
     },
   };
 };

@@ -27,3 +27,11 @@ create table views.workspace_tags (
   primary key (workspace, key)
 );
 create index workspace_tags_by_key on views.workspace_tags (organization, key);
+
+create table views.workspace_counts (
+  organization text not null,
+  project text not null,
+  shard integer not null,
+  workspaces bigint not null,
+  primary key (organization, project, shard)
+) with (fillfactor = 50);

@@ -1,0 +1,380 @@
+import {
+  makeOrganization,
+  makeOrganizationToken,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { actionOf, actionsOf, ask, DAY_MS, idsOf, MovedClock, readTrail, type TrailPage } from './spec.js';
+
+let server: TestServer;
+const clock = new MovedClock();
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true, clock });
+});
+afterAll(() => server.close());
+afterEach(() => {
+  clock.ahead = 0;
+});
+
+type Place = { readonly organization: SeededOrganization; readonly workspace: string; readonly reader: Api };
+
+/** An organization of the test's own with a workspace, and who reads its trail. */
+const makePlace = async (): Promise<Place> => {
+  const organization = await makeOrganization(server, `house-${(number += 1)}`);
+  const workspace = await makeWorkspace(server, organization.name, 'cellar');
+  const reader = server.as(await makeOrganizationToken(server, organization.name));
+  return { organization, workspace, reader };
+};
+
+const act = async (workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
+  expect((await server.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {})).status).toBe(200);
+};
+
+/** Two entries each. */
+const lockAndUnlock = async (workspace: string, times: number): Promise<void> => {
+  for (let time = 0; time < times; time += 1) {
+    await act(workspace, 'lock');
+    await act(workspace, 'unlock');
+  }
+};
+
+const pageOf = (reader: Api, number: number, size: number, since?: string): Promise<TrailPage> =>
+  readTrail(reader, { 'page[number]': String(number), 'page[size]': String(size), ...(since ? { since } : {}) });
+
+/** As most readers do: on while there is a next page. */
+const readAll = async (reader: Api, size: number): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let next: number | null = 1; next !== null;) {
+    const page: TrailPage = await pageOf(reader, next, size);
+    ids.push(...idsOf(page));
+    next = page.pagination.next_page;
+  }
+  return ids;
+};
+
+const timesOf = ({ data }: TrailPage): string[] => data.map(({ timestamp }) => timestamp);
+
+describe('GET /organization/audit-trail', () => {
+  it('tells what happened, newest first, in the form of the contract', async () => {
+    const { organization, workspace, reader } = await makePlace();
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'spring cleaning' });
+    const { data } = await readTrail(reader);
+    const [account, [event]] = await Promise.all([
+      server.get('/api/v2/account/details'),
+      server.store.stream(workspace).then((events) => events.slice(-1)),
+    ]);
+    expect(data[0]).toEqual({
+      id: event?.id,
+      version: '0',
+      type: 'Resource',
+      timestamp: event?.time,
+      auth: {
+        accessor_id: account.body.data.id as string,
+        description: 'admin',
+        type: 'Client',
+        impersonator_id: null,
+        organization_id: organization.id,
+      },
+      request: { id: event?.context.request.id },
+      resource: { id: workspace, type: 'workspace', action: 'lock', meta: { reason: 'spring cleaning' } },
+    });
+    expect(data.map(actionOf).toReversed().slice(0, 5)).toEqual([
+      'organization create',
+      'project create',
+      'team create',
+      'team add_member',
+      'workspace create',
+    ]);
+  });
+
+  it('has a later timestamp for every entry, also of those that happened at once', async () => {
+    const { reader } = await makePlace();
+    const times = timesOf(await readTrail(reader));
+    expect(times.length).toBeGreaterThan(5);
+    expect(times).toEqual([...new Set(times)].toSorted().toReversed());
+  });
+
+  it('holds what was written, as soon as that was answered', async () => {
+    const { workspace, reader } = await makePlace();
+    for (const action of ['lock', 'unlock', 'lock', 'unlock', 'lock', 'unlock'] as const) {
+      await act(workspace, action);
+      const { data } = await readTrail(reader, { 'page[size]': '1' });
+      expect(data.map(actionOf)).toEqual([`workspace ${action}`]);
+    }
+  });
+
+  it('never shows an organization what happened in another', async () => {
+    const [first, second] = [await makePlace(), await makePlace()];
+    await Promise.all([lockAndUnlock(first.workspace, 5), lockAndUnlock(second.workspace, 5)]);
+    for (const { organization, workspace, reader } of [first, second]) {
+      const { data } = await readTrail(reader);
+      expect(new Set(data.map(({ auth }) => auth.organization_id))).toEqual(new Set([organization.id]));
+      const locked = data.filter(({ resource: { type, action } }) => type === 'workspace' && action === 'lock');
+      expect(locked.map(({ resource: { id } }) => id)).toEqual(Array<string>(5).fill(workspace));
+    }
+  });
+
+  it.each(['application/vnd.api+json', 'text/html', '*/*'])('is plain JSON for who accepts %s', async (accept) => {
+    const { organization } = await makePlace();
+    const token = await makeOrganizationToken(server, organization.name);
+    const headers = { authorization: `Bearer ${token}`, accept };
+    const response = await fetch(`${server.url}/api/v2/organization/audit-trail`, { headers });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(Object.keys((await response.json()) as object)).toEqual(['data', 'pagination']);
+  });
+});
+
+describe('who may read the trail', () => {
+  it('is the organization’s token, and its audit-trails token', async () => {
+    const { organization, reader } = await makePlace();
+    const path = `/api/v2/organizations/${organization.name}/authentication-token?token=audit-trails`;
+    const auditor = server.as(await makeToken(server, path));
+    expect(idsOf(await readTrail(auditor))).toEqual(idsOf(await readTrail(reader)));
+  });
+
+  it('is nobody else: 404 for a valid token, 401 for none or a bad one', async () => {
+    const { organization, reader } = await makePlace();
+    const team = await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`);
+    expect((await ask(server)).status).toBe(404);
+    expect((await ask(server.as(team))).status).toBe(404);
+    expect((await ask(server.as(null))).status).toBe(401);
+    expect((await ask(server.as('nobody.atlasv1.nothing'))).status).toBe(401);
+    await readTrail(reader);
+    await server.delete(`/api/v2/organizations/${organization.name}/authentication-token`);
+    expect((await ask(reader)).status).toBe(401);
+  });
+
+  it('is nobody once the organization is deleted', async () => {
+    const { organization, reader } = await makePlace();
+    await readTrail(reader);
+    expect((await server.delete(`/api/v2/organizations/${organization.name}`)).status).toBe(204);
+    expect((await ask(reader)).status).toBe(401);
+  });
+
+  it('is refused before the query is looked at', async () => {
+    expect((await ask(server, 'since=tomorrow')).status).toBe(404);
+  });
+});
+
+describe('the audit entitlement', () => {
+  const move = async ({ name }: SeededOrganization, featureSet: string): Promise<void> => {
+    const body = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: featureSet } } });
+    const answer = await server.post(`/api/v2/admin/organizations/${name}/subscription`, body);
+    expect(answer.status).toBe(200);
+  };
+  const entitled = async ({ name }: SeededOrganization): Promise<unknown> =>
+    (await server.get(`/api/v2/organizations/${name}/entitlement-set`)).body.data.attributes['audit-logging'];
+
+  it('gives a trail, which says when it was lost and given back, and has nothing of the time between', async () => {
+    const { organization, workspace, reader } = await makePlace();
+    const before = idsOf(await readTrail(reader));
+    await move(organization, 'fs-free');
+    expect(await entitled(organization)).toBe(false);
+    expect((await ask(reader)).status).toBe(404);
+    await lockAndUnlock(workspace, 1);
+    await move(organization, 'fs-everything');
+    await act(workspace, 'lock');
+    expect(await entitled(organization)).toBe(true);
+    const page = await readTrail(reader);
+    expect(page.data.slice(0, -before.length).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
+      ['lock', { reason: '' }],
+      ['update', { feature_set: 'everything' }],
+      ['update', { feature_set: 'free' }],
+    ]);
+    expect(idsOf(page).slice(-before.length)).toEqual(before);
+  });
+
+  it('begins the trail of an organization that was born without', async () => {
+    const free = await startTestServer({ followers: true, env: { CADASTRE_FEATURE_SET: 'free' } });
+    try {
+      const organization = await makeOrganization(free, 'shed');
+      const reader = free.as(await makeOrganizationToken(free, 'shed'));
+      expect((await ask(reader)).status).toBe(404);
+      const body = resource('subscriptions', {}, { 'feature-set': { data: { id: 'fs-everything' } } });
+      await free.post(`/api/v2/admin/organizations/${organization.name}/subscription`, body);
+      expect(actionsOf(await readTrail(reader))).toEqual(['organization update']);
+    } finally {
+      await free.close();
+    }
+  });
+});
+
+describe('since', () => {
+  it('shows what is later than an entry, and not that entry', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 2);
+    const times = timesOf(await readTrail(reader));
+    for (const [index, since] of times.entries()) {
+      expect(timesOf(await readTrail(reader, { since }))).toEqual(times.slice(0, index));
+    }
+  });
+
+  it('knows the same moment in every form', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 2);
+    const times = timesOf(await readTrail(reader));
+    const since = times[2] ?? '';
+    const east = new Date(Date.parse(since) + 2 * 60 * 60 * 1_000).toISOString().slice(0, -1);
+    for (const form of [
+      since.slice(0, -1),
+      `${since.slice(0, -1)}999`,
+      `${since.slice(0, -1)}%2B00:00`,
+      `${east}+02:00`,
+    ]) {
+      expect(timesOf(await readTrail(reader, `since=${form}`))).toEqual(times.slice(0, 2));
+    }
+    const wholeSecond = `${since.slice(0, 19)}Z`;
+    expect(timesOf(await readTrail(reader, { since: wholeSecond }))).toEqual(
+      times.filter((time) => time > `${since.slice(0, 19)}.999Z`),
+    );
+    expect(timesOf(await readTrail(reader, { since: '2026-01-01' }))).toEqual(times);
+    expect(timesOf(await readTrail(reader, { since: '0000-01-01' }))).toEqual(times);
+    expect(timesOf(await readTrail(reader, { since: '' }))).toEqual(times);
+  });
+
+  it('shows nothing of the future', async () => {
+    const { reader } = await makePlace();
+    for (const since of ['2200-01-01', '9999-12-31T23:59:59.999-23:59']) {
+      expect(await readTrail(reader, { since })).toEqual({
+        data: [],
+        pagination: {
+          current_page: 1,
+          prev_page: null,
+          next_page: null,
+          total_pages: 0,
+          total_count: 0,
+          page_size: 1_000,
+        },
+      });
+    }
+  });
+
+  it('is a 422 where it is no time', async () => {
+    const { reader } = await makePlace();
+    const { status, body } = await ask(reader, { since: 'last tuesday' });
+    expect(status).toBe(422);
+    expect(body.errors[0]).toMatchObject({ status: '422', source: { parameter: 'since' } });
+  });
+});
+
+describe('pages', () => {
+  it('say which they are, under either name of the parameter', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 4);
+    const all = await readTrail(reader);
+    const total = all.data.length;
+    expect(all.pagination).toEqual({
+      current_page: 1,
+      prev_page: null,
+      next_page: null,
+      total_pages: 1,
+      total_count: total,
+      page_size: 1_000,
+    });
+    const second = await pageOf(reader, 2, 4);
+    expect(second.pagination).toEqual({
+      current_page: 2,
+      prev_page: 1,
+      next_page: 3,
+      total_pages: Math.ceil(total / 4),
+      total_count: total,
+      page_size: 4,
+    });
+    expect(idsOf(second)).toEqual(idsOf(all).slice(4, 8));
+    expect(await readTrail(reader, 'page=2&page[size]=4')).toEqual(second);
+    expect(await readTrail(reader, { 'page[number]': '70' })).toEqual({
+      data: [],
+      pagination: { ...all.pagination, current_page: 70, prev_page: 69 },
+    });
+  });
+
+  it('are at most a thousand entries long, and a 400 where they are not numbers', async () => {
+    const { reader } = await makePlace();
+    expect((await readTrail(reader, { 'page[size]': '5000' })).pagination.page_size).toBe(1_000);
+    for (const query of ['page[number]=0', 'page[size]=0', 'page=x', 'page[size]=-1', 'page[number]=1e3']) {
+      expect((await ask(reader, query)).status).toBe(400);
+    }
+  });
+
+  it('stay where they were while new events come', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 3);
+    const all = idsOf(await readTrail(reader));
+    const read: TrailPage[] = [];
+    for (let next: number | null = 1; next !== null;) {
+      const page: TrailPage = await pageOf(reader, next, 3);
+      read.push(page);
+      next = page.pagination.next_page;
+      await lockAndUnlock(workspace, 2);
+    }
+    expect(idsOf(...read)).toEqual(all);
+    expect(new Set(read.map(({ pagination }) => pagination.total_count))).toEqual(new Set([all.length]));
+  });
+
+  it('stay for one reader while another with the same token begins', async () => {
+    const { workspace, organization, reader } = await makePlace();
+    const path = `/api/v2/organizations/${organization.name}/authentication-token?token=audit-trails`;
+    const other = server.as(await makeToken(server, path));
+    await lockAndUnlock(workspace, 3);
+    const all = idsOf(await readTrail(reader));
+    const first = await pageOf(reader, 1, 5);
+    await act(workspace, 'lock');
+    expect(idsOf(await pageOf(other, 1, 5))).not.toEqual(idsOf(first));
+    expect(idsOf(first, await pageOf(reader, 2, 5))).toEqual(all.slice(0, 10));
+  });
+
+  it('show a second walk all that came after the first, at once', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 3);
+    await readAll(reader, 3);
+    for (let round = 0; round < 4; round += 1) {
+      await act(workspace, round % 2 === 0 ? 'lock' : 'unlock');
+      expect(await readAll(reader, 3)).toEqual(idsOf(await readTrail(reader)));
+    }
+  });
+
+  // Cortex XSIAM: page 1 for the number of pages, its entries thrown away; then all of them side by side, last to first.
+  it('lose nothing for who reads them side by side from the last to the first', async () => {
+    const { workspace, reader } = await makePlace();
+    await lockAndUnlock(workspace, 6);
+    const known = new Set<string>();
+    let since = '2026-01-01T00:00:00.000Z';
+    for (let poll = 0; poll < 5; poll += 1) {
+      const { pagination } = await pageOf(reader, 1, 3, since);
+      await lockAndUnlock(workspace, 1);
+      const numbers = Array.from({ length: pagination.total_pages }, (_, index) => pagination.total_pages - index);
+      const requests = numbers.map((page) => pageOf(reader, page, 3, since));
+      await lockAndUnlock(workspace, 1);
+      const pages = await Promise.all(requests);
+      const got = idsOf(...pages);
+      expect(got.length).toBe(new Set(got).size);
+      for (const id of got) known.add(id);
+      since = pages.flatMap(timesOf).toSorted().at(-1) ?? since;
+    }
+    // Whatever is older than the last it has seen, it has seen.
+    const later = new Set(idsOf(await readTrail(reader, { since })));
+    expect([...known].toSorted()).toEqual(
+      idsOf(await readTrail(reader))
+        .filter((id) => !later.has(id))
+        .toSorted(),
+    );
+  });
+});
+
+describe('retention', () => {
+  it('shows fourteen days, pruned or not', async () => {
+    const { workspace, reader } = await makePlace();
+    const before = idsOf(await readTrail(reader));
+    clock.ahead = 13.9 * DAY_MS;
+    expect(idsOf(await readTrail(reader))).toEqual(before);
+    clock.ahead = 14.1 * DAY_MS;
+    expect(await readTrail(reader)).toMatchObject({ data: [], pagination: { total_count: 0, total_pages: 0 } });
+    await act(workspace, 'lock');
+    expect(actionsOf(await readTrail(reader, { since: '2020-01-01' }))).toEqual(['workspace lock']);
+  });
+});

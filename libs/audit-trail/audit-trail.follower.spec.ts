@@ -1,0 +1,114 @@
+import { sql, type Message } from '#kernel';
+import { caughtUp, rebuild, verify, viewsOf, type View } from '#event-store';
+import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { Pruner } from './audit-trail.pruner.js';
+import { auditTrailSlice } from './audit-trail.slice.js';
+import { actionsOf, DAY_MS, idsOf, MovedClock, readTrail } from './spec.js';
+
+let server: TestServer;
+let view: View;
+const clock = new MovedClock();
+const silent = { info: () => undefined, warn: () => undefined };
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true, clock });
+  const [found] = viewsOf([auditTrailSlice(server.store.kinds)]);
+  if (!found) throw new Error('the audit trail is no view');
+  view = found;
+});
+afterAll(() => server.close());
+
+const stored = () => server.database.rows(sql`select * from audit_trail_entries order by organization, timestamp`);
+const context = {
+  accessor: { id: 'user-1', type: 'users', name: 'ada' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: '',
+  causation: null,
+} as const;
+
+/** Far more than a batch, all of one moment. */
+const tagOften = async (organization: string, workspace: string): Promise<void> => {
+  const events: Message[] = Array.from({ length: 1_200 }, () => ({
+    type: 'WorkspaceUntagged',
+    data: { keys: ['no'] },
+  }));
+  await server.store.append([{ stream: workspace, organization, expected: 'any', events }], context);
+};
+
+describe('the audit trail’s view', () => {
+  it('has each event of the log once, and rebuilt it is the same, timestamps and all', async () => {
+    const { id, name } = await makeOrganization(server, 'mill');
+    const workspace = await makeWorkspace(server, name, 'wheel');
+    await tagOften(id, workspace);
+    await makeOrganization(server, 'barn');
+    await caughtUp(server.database, 'audit_trail');
+    const before = await stored();
+    const logged = await server.database.rows(sql`select id from event_store.events where organization is not null`);
+    expect(before.map((row) => row['id']).toSorted()).toEqual(logged.map((row) => row['id']).toSorted());
+    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    await rebuild(server.store, view);
+    expect(await stored()).toEqual(before);
+    expect(await verify(server.store, view, clock.now())).toEqual([]);
+  });
+
+  it('goes on after a rebuild where it was', async () => {
+    const { name } = await makeOrganization(server, 'forge');
+    const workspace = await makeWorkspace(server, name, 'anvil');
+    const reader = server.as(await makeOrganizationToken(server, name));
+    const before = idsOf(await readTrail(reader));
+    await rebuild(server.store, view);
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {});
+    expect(idsOf(await readTrail(reader)).slice(1)).toEqual(before);
+  });
+
+  it('is found out when somebody changes an entry', async () => {
+    await caughtUp(server.database, 'audit_trail');
+    const where = sql`where entry -> 'resource' ->> 'type' = 'organization'`;
+    await server.database.rows(sql`update audit_trail_entries set entry = entry - 'auth' ${where}`);
+    const [difference] = await verify(server.store, view, clock.now());
+    expect(difference?.table).toBe('audit_trail_entries');
+    await rebuild(server.store, view);
+    expect(await verify(server.store, view, clock.now())).toEqual([]);
+  });
+
+  it('loses what is too old to the pruner, and only that; the log keeps it, the trail’s time goes on', async () => {
+    const { name } = await makeOrganization(server, 'dairy');
+    const workspace = await makeWorkspace(server, name, 'churn');
+    const reader = server.as(await makeOrganizationToken(server, name));
+    await readTrail(reader);
+    const pruner = new Pruner(server.database, clock, silent);
+    expect(await pruner.prune()).toBe(0);
+    const old = (await stored()).length;
+    clock.ahead = 14.5 * DAY_MS;
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {});
+    await readTrail(reader);
+    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    expect(await pruner.prune()).toBe(old);
+    expect(actionsOf(await readTrail(reader))).toEqual(['workspace lock']);
+    expect(await stored()).toHaveLength(1);
+    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    // Even a clock that is set back does not set the trail back.
+    clock.ahead = 0;
+    await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {});
+    clock.ahead = 14.5 * DAY_MS;
+    const [unlocked, locked] = (await readTrail(reader)).data;
+    expect(Date.parse(unlocked?.timestamp ?? '')).toBe(Date.parse(locked?.timestamp ?? '') + 1);
+  });
+
+  it('is pruned when a pruner starts, and the walks of readers who have gone are forgotten', async () => {
+    const { name } = await makeOrganization(server, 'orchard');
+    const reader = server.as(await makeOrganizationToken(server, name));
+    await readTrail(reader, { 'page[size]': '1' });
+    const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
+    expect(await walks()).not.toEqual([]);
+    clock.ahead += 15 * DAY_MS;
+    const pruner = new Pruner(server.database, clock, silent);
+    pruner.start();
+    await pruner.stop();
+    expect(await walks()).toEqual([]);
+    expect(await stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { AuditRow, Recorded, Timestamp } from '#kernel';
+
+/** One entry of a trail, as it is stored and as it is answered (contract §2.5). */
+export type Entry = {
+  /** The event's id, and the CloudEvent's. */
+  readonly id: string;
+  /** Of this schema. A string: a number breaks the decoders of clients in use (clients.md §1). */
+  readonly version: '0';
+  readonly type: 'Resource';
+  readonly timestamp: Timestamp;
+  readonly auth: {
+    readonly accessor_id: string;
+    readonly description: string;
+    readonly type: 'Client' | 'Impersonated' | 'System';
+    readonly impersonator_id: string | null;
+    readonly organization_id: string;
+  };
+  readonly request: { readonly id: string | null };
+  readonly resource: {
+    readonly id: string;
+    readonly type: string;
+    readonly action: string;
+    /** Null or an object, never a string (clients.md §6). */
+    readonly meta: Readonly<Record<string, unknown>> | null;
+  };
+};
+
+/** An event that belongs to an organization; only these have a place in a trail. */
+export type OrganizationsEvent = Recorded & { readonly organization: string };
+
+/** How an event is told in its organization's trail. The timestamp is the trail's, not the event's: see trail.ts. */
+export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timestamp: Timestamp): Entry => {
+  // The registry looks rows up by the event's type, so this is the data that the row was written for.
+  const data = event.data as never;
+  const { accessor, auth, impersonator, request } = event.context;
+  return {
+    id: event.id,
+    version: '0',
+    type: 'Resource',
+    timestamp,
+    auth: {
+      accessor_id: accessor.id,
+      description: accessor.name,
+      type: auth,
+      impersonator_id: impersonator,
+      organization_id: event.organization,
+    },
+    request: { id: request.id },
+    resource: {
+      id: row.id?.(data, event) ?? event.stream,
+      type: row.resource,
+      action: typeof row.action === 'string' ? row.action : row.action(data),
+      meta: row.meta?.(data, event) ?? null,
+    },
+  };
+};

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import type { EventRegistry, Recorded } from '#kernel';
+import { continueTrails, oldestKept, type Trail, type Turn } from './trail.js';
+
+const kind = { schemaVersion: 1, topic: 'rooms', schema: { parse: (data: unknown) => data as never } };
+const registry: EventRegistry = {
+  LampLit: { ...kind, audit: { resource: 'lamp', action: 'light' } },
+  LampSeen: { ...kind, audit: { unaudited: 'nothing has changed' } },
+  RightGiven: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  RightTaken: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  HouseSold: { ...kind, audit: { resource: 'organization', action: 'destroy' } },
+};
+const TURNS: Readonly<Record<string, Turn>> = { RightGiven: 'open', RightTaken: 'closed', HouseSold: 'closed' };
+const turnOf = ({ type }: Recorded): Turn => TURNS[type] ?? null;
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+/** An event so many milliseconds after noon. */
+type Told = readonly [organization: string | null, type: string, at: number];
+
+const recorded = ([organization, type, at]: Told, index: number): Recorded => ({
+  type,
+  data: {},
+  id: String(index),
+  stream: 'lamp-1',
+  version: index + 1,
+  schemaVersion: 1,
+  organization,
+  time: new Date(NOON + at).toISOString(),
+  context: {
+    accessor: { id: 'user-1', type: 'users', name: 'ada' },
+    auth: 'Client',
+    impersonator: null,
+    request: { id: null, address: null, userAgent: null },
+    correlation: '',
+    causation: null,
+  },
+  transaction: '700',
+  position: index,
+});
+
+/** What a follower does with a log that it gets in batches: entry ids with milliseconds after noon, and the trails. */
+const follow = (batches: readonly (readonly Recorded[])[]) => {
+  const trails = new Map<string, Trail>();
+  const entries = batches.flatMap((batch) => {
+    const next = continueTrails(registry, turnOf, trails, batch);
+    for (const [organization, trail] of next.trails) trails.set(organization, trail);
+    return next.entries;
+  });
+  return { entries, trails };
+};
+
+const told = (...log: readonly Told[]) =>
+  follow([log.map(recorded)]).entries.map(({ id, timestamp }) => [Number(id), Date.parse(timestamp) - NOON]);
+
+describe('the trail of an organization', () => {
+  it('has the events’ own times where these move on', () => {
+    expect(told(['a', 'RightGiven', 0], ['a', 'LampLit', 5], ['a', 'LampLit', 9])).toEqual([
+      [0, 0],
+      [1, 5],
+      [2, 9],
+    ]);
+  });
+
+  it('moves a millisecond on where the events’ times stand still or go back', () => {
+    expect(told(['a', 'RightGiven', 5], ['a', 'LampLit', 5], ['a', 'LampLit', 0], ['a', 'LampLit', 8])).toEqual([
+      [0, 5],
+      [1, 6],
+      [2, 7],
+      [3, 8],
+    ]);
+  });
+
+  it('knows nothing of other trails', () => {
+    expect(told(['a', 'RightGiven', 5], ['b', 'RightGiven', 5], ['a', 'LampLit', 5], ['b', 'LampLit', 5])).toEqual([
+      [0, 5],
+      [1, 5],
+      [2, 6],
+      [3, 6],
+    ]);
+  });
+
+  it('begins with the entitlement and ends with it, and both are told', () => {
+    const log: Told[] = [
+      ['a', 'LampLit', 0],
+      ['a', 'RightGiven', 1],
+      ['a', 'LampLit', 2],
+      ['a', 'RightTaken', 3],
+      ['a', 'LampLit', 4],
+      ['a', 'RightGiven', 2],
+    ];
+    expect(told(...log)).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [5, 4],
+    ]);
+  });
+
+  it('leaves out what is unaudited, and what belongs to the site', () => {
+    expect(told(['a', 'RightGiven', 0], ['a', 'LampSeen', 1], [null, 'LampLit', 2])).toEqual([[0, 0]]);
+  });
+
+  it('ends with its organization', () => {
+    expect(told(['a', 'RightGiven', 0], ['a', 'HouseSold', 1], ['a', 'LampLit', 2])).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+
+  it('refuses an event that no slice knows', () => {
+    expect(() => told(['a', 'Unheard', 0])).toThrow('no slice knows an event named Unheard');
+  });
+
+  const logs = fc.array(
+    fc.tuple(
+      fc.constantFrom('a', 'b', null),
+      fc.constantFrom(
+        'LampLit',
+        'LampLit',
+        'LampLit',
+        'LampSeen',
+        'RightGiven',
+        'RightGiven',
+        'RightTaken',
+        'HouseSold',
+      ),
+      fc.integer({ min: -20, max: 20 }),
+    ),
+    { maxLength: 60 },
+  );
+
+  it('has strictly increasing timestamps, never before the event’s own', () => {
+    fc.assert(
+      fc.property(logs, (log) => {
+        const last = new Map<string, string>();
+        for (const { id, timestamp, auth } of follow([log.map(recorded)]).entries) {
+          expect(timestamp > (last.get(auth.organization_id) ?? '')).toBe(true);
+          expect(timestamp >= new Date(NOON + (log[Number(id)]?.[2] ?? 0)).toISOString()).toBe(true);
+          last.set(auth.organization_id, timestamp);
+        }
+      }),
+    );
+  });
+
+  it('is the same however the log is cut into batches', () => {
+    fc.assert(
+      fc.property(logs, fc.array(fc.nat({ max: 60 })), (log, cuts) => {
+        const events = log.map(recorded);
+        const edges = [0, ...cuts.map((cut) => Math.min(cut, events.length)), events.length].toSorted((a, b) => a - b);
+        const batches = edges.slice(1).map((edge, index) => events.slice(edges[index], edge));
+        expect(follow(batches)).toEqual(follow([events]));
+      }),
+    );
+  });
+
+  it('shows the past fourteen days', () => {
+    expect(oldestKept(new Date('2026-11-21T12:00:00.000Z'))).toEqual(new Date('2026-11-07T12:00:00.000Z'));
+  });
+});

@@ -1,0 +1,63 @@
+import type { AuditRow, EventRegistry, Recorded, Timestamp } from '#kernel';
+import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
+
+/**
+ * The trail of an organization:
+ *
+ *   closed ──gets the audit entitlement──► open ──loses it, or is deleted──► closed
+ *
+ * Readers resume at "later than the last I saw", so within a trail each timestamp is later than the one before, in log
+ * order: the event's own time, or a millisecond after the last entry where that is not later. `last` is kept apart from
+ * the entries, so that what is pruned does not matter, and a replay of the log gives the same timestamps.
+ */
+export type Trail = { readonly open: boolean; readonly last: Timestamp | null };
+
+/** What an event does to its organization's trail besides adding to it. */
+export type Turn = 'open' | 'closed' | null;
+
+export type Trails = {
+  readonly entries: readonly Entry[];
+  /** How the trails that the events touched stand afterwards. */
+  readonly trails: ReadonlyMap<string, Trail>;
+};
+
+const UNOPENED: Trail = { open: false, last: null };
+
+const after = (last: Timestamp | null, time: Timestamp): Timestamp =>
+  last === null || time > last ? time : new Date(Date.parse(last) + 1).toISOString();
+
+/** Writes events into the trails they belong to. The same, however the events are cut into batches. */
+export const continueTrails = (
+  registry: EventRegistry,
+  turnOf: (event: Recorded) => Turn,
+  before: ReadonlyMap<string, Trail>,
+  events: readonly Recorded[],
+): Trails => {
+  const entries: Entry[] = [];
+  const trails = new Map<string, Trail>();
+  for (const event of events.filter(belongs)) {
+    const trail = trails.get(event.organization) ?? before.get(event.organization) ?? UNOPENED;
+    const turn = turnOf(event);
+    const row = rowOf(registry, event);
+    // The turn itself is told: the first entry says that the trail begins, the last that it ends.
+    const told = row && (trail.open || turn === 'open') ? entryOf(event, row, after(trail.last, event.time)) : null;
+    if (told) entries.push(told);
+    if (!told && !turn) continue;
+    const open = turn ? turn === 'open' : trail.open;
+    trails.set(event.organization, { open, last: told?.timestamp ?? trail.last });
+  }
+  return { entries, trails };
+};
+
+const belongs = (event: Recorded): event is OrganizationsEvent => event.organization !== null;
+
+const rowOf = (registry: EventRegistry, event: Recorded): AuditRow<never> | null => {
+  const kind = registry[event.type];
+  if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
+  return 'unaudited' in kind.audit ? null : kind.audit;
+};
+
+const RETENTION_MS = 14 * 24 * 60 * 60 * 1_000;
+
+/** The oldest moment that a trail still shows (contract §8). The log keeps everything. */
+export const oldestKept = (now: Date): Date => new Date(now.getTime() - RETENTION_MS);

@@ -1,0 +1,347 @@
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { Refused, sql, type Recorded } from '#kernel';
+import { unborn, writeOf, type EventStore, type Write } from './event-store.js';
+import { LOG_START } from './follower.js';
+import { brokenUnique, isStale } from './postgres-errors.js';
+import { appendOn, context, hung, lamp, LampHouse, lit } from './spec.js';
+
+let testDatabase: TestDatabase;
+let house: LampHouse;
+let store: EventStore;
+
+beforeEach(async () => {
+  testDatabase = await freshDatabase();
+  house = await LampHouse.over(testDatabase.url);
+  store = house.store;
+});
+afterEach(async () => {
+  await house.close();
+  await testDatabase.drop();
+});
+
+const write = (stream: string, expected: Write['expected'], ...events: Write['events']): Write => ({
+  stream,
+  organization: 'org-1',
+  expected,
+  events,
+});
+
+const failureOf = (attempt: Promise<unknown>): Promise<unknown> =>
+  attempt.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+const versionsOf = async (stream: string): Promise<number[]> => (await store.stream(stream)).map((one) => one.version);
+const rowsOf = (table: string) => house.database.rows(sql.raw(`select * from ${table} order by 1`));
+
+/** The whole log, as a follower reads it that takes so many events at a time. */
+const readLog = async (batch: number): Promise<Recorded[]> => {
+  const read: Recorded[] = [];
+  for (;;) {
+    const next = await store.read(read.at(-1) ?? LOG_START, batch, (statement) => house.database.rows(statement));
+    if (next.length === 0) return read;
+    read.push(...next);
+  }
+};
+
+describe('an append', () => {
+  it('numbers the events of a stream 1, 2, 3, and keeps all that is said of them', async () => {
+    await house.append('lamp-1', 0, hung('cellar', 60));
+    await house.append('lamp-1', 1, lit('ada'), lit('bob'));
+    const events = await store.stream('lamp-1');
+    expect(events.map(({ version, type, data }) => [version, type, data])).toEqual([
+      [1, 'LampHung', { room: 'cellar', watts: 60 }],
+      [2, 'LampLit', { by: 'ada' }],
+      [3, 'LampLit', { by: 'bob' }],
+    ]);
+    expect(events[0]).toMatchObject({
+      stream: 'lamp-1',
+      organization: 'org-1',
+      time: '2026-11-21T12:00:00.000Z',
+      schemaVersion: 2,
+      context,
+    });
+  });
+
+  it.each([
+    ['lower than the stream’s', 1],
+    ['higher than the stream’s', 3],
+    ['of a stream that does not exist yet', 0],
+  ])('is refused at a version %s', async (_, expected) => {
+    await house.append('lamp-1', 0, hung('cellar'), lit('ada'));
+    expect(isStale(await failureOf(house.append('lamp-1', expected, lit('bob'))))).toBe(true);
+    expect(await versionsOf('lamp-1')).toEqual([1, 2]);
+    expect(await rowsOf('lamps')).toMatchObject([{ lit_by: 'ada' }]);
+  });
+
+  it('is refused at any version of a stream that is not there', async () => {
+    expect(isStale(await failureOf(house.append('lamp-1', 1, lit('bob'))))).toBe(true);
+    expect(await rowsOf('event_store.streams')).toEqual([]);
+  });
+
+  it('goes on from wherever the stream is, where no version is expected', async () => {
+    await house.append('lamp-1', 'any', hung('cellar'));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => house.append('lamp-1', 'any', lit(`user-${n}`))));
+    expect(await versionsOf('lamp-1')).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
+    expect((await readLog(4)).map(({ version }) => version)).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
+  });
+
+  it('writes several streams, their views and what is asked for beside it, or nothing of all that', async () => {
+    await house.append('lamp-2', 0, hung('attic'));
+    const both = (expected: number) =>
+      store.append([write('lamp-1', 0, hung('cellar')), write('lamp-2', expected, lit('ada'))], context, [
+        sql`insert into sightings values (1, '0190f3a0-0000-7000-8000-000000000001', 'beside')`,
+      ]);
+    expect(isStale(await failureOf(both(7)))).toBe(true);
+    expect(await versionsOf('lamp-1')).toEqual([]);
+    expect(await versionsOf('lamp-2')).toEqual([1]);
+    expect(await rowsOf('lamps')).toHaveLength(1);
+    expect(await rowsOf('sightings')).toEqual([]);
+    await both(1);
+    expect(await versionsOf('lamp-1')).toEqual([1]);
+    expect(await versionsOf('lamp-2')).toEqual([1, 2]);
+    expect(await rowsOf('lamps')).toMatchObject([{ lit_by: null }, { lit_by: 'ada' }]);
+    expect(await rowsOf('sightings')).toHaveLength(1);
+  });
+
+  it('leaves nothing in the log where a view refuses it', async () => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    expect(brokenUnique(await failureOf(house.append('lamp-2', 0, hung('cellar'))))).toBe('lamps_room_key');
+    expect(await versionsOf('lamp-2')).toEqual([]);
+    expect(await rowsOf('event_store.streams')).toHaveLength(1);
+  });
+
+  it('resolves to the rows that were read in its transaction', async () => {
+    const { events, rows } = await store.append([write('lamp-1', 0, hung('cellar'))], context, [
+      sql`select room from lamps where id = ${'lamp-1'}`,
+      sql`select version from event_store.streams`,
+    ]);
+    expect(events.map(({ type }) => type)).toEqual(['LampHung']);
+    expect(rows).toEqual([[{ room: 'cellar' }], [{ version: 1 }]]);
+  });
+
+  it('lets nothing in that the event’s schema does not name', async () => {
+    const leaking = { type: 'LampLit', data: { by: 'ada', password: 'hunter2' } } as const;
+    await expect(house.append('lamp-1', 'any', leaking)).rejects.toThrow('unknown: password');
+    await expect(store.append([write('lamp-1', 'any', { type: 'Unheard', data: {} })], context)).rejects.toThrow(
+      'no slice knows an event named Unheard',
+    );
+    expect(await rowsOf('event_store.events')).toEqual([]);
+  });
+
+  it('is won by exactly one of a hundred that race at one version', async () => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    const failures = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => failureOf(house.append('lamp-1', 1, lit(`user-${n}`)))),
+    );
+    expect(failures.filter((failure) => failure === null)).toHaveLength(1);
+    expect(failures.filter(isStale)).toHaveLength(99);
+    expect(await versionsOf('lamp-1')).toEqual([1, 2]);
+  });
+
+  it('is won by exactly one of a hundred that race to begin a stream, over connections of their own', async () => {
+    const clients = await Promise.all(Array.from({ length: 10 }, () => house.connect()));
+    const begin = (n: number) => {
+      const id = `0190f3a0-0000-7000-9000-${n.toString().padStart(12, '0')}`;
+      const events = JSON.stringify([{ id, type: 'LampLit', schemaVersion: 1, data: { by: 'ada' } }]);
+      return clients[n % 10]?.query(`select event_store.append('lamp-1', 0, null, now(), '{}', $1, null, null)`, [
+        events,
+      ]);
+    };
+    const failures = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => failureOf(begin(n) ?? Promise.reject(new Error('no connection')))),
+    );
+    expect(failures.filter((failure) => failure === null)).toHaveLength(1);
+    expect(failures.filter(isStale)).toHaveLength(99);
+    expect(await versionsOf('lamp-1')).toEqual([1]);
+  });
+});
+
+describe('the log', () => {
+  it.each([
+    `update event_store.events set data = '{}'`,
+    `update event_store.events set type = 'LampLit' where version = 99`,
+    'delete from event_store.events',
+    'truncate event_store.events',
+    'truncate event_store.events, event_store.streams cascade',
+  ])('takes inserts only: %s', async (statement) => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    const client = await house.connect();
+    await expect(client.query(statement)).rejects.toThrow('takes inserts only');
+    expect(await versionsOf('lamp-1')).toEqual([1]);
+  });
+
+  it('has an event once, by its id', async () => {
+    const ids = ['0190f3a0-0000-7000-9000-000000000001', '0190f3a0-0000-7000-9000-000000000002'];
+    const fact = { ...write('lamp-1', 'any', hung('cellar'), lit('ada')), ids };
+    expect(await store.appendOnce(fact, context)).toBe(true);
+    expect(await store.appendOnce(fact, context)).toBe(false);
+    expect(await store.appendOnce({ ...fact, stream: 'lamp-2', ids: ids.toReversed() }, context)).toBe(false);
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        store.appendOnce({ ...write('lamp-1', 'any', lit('bob')), ids: [ids[0]?.replace(/1$/, '3') ?? ''] }, context),
+      ),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(await versionsOf('lamp-1')).toEqual([1, 2, 3]);
+    expect(await versionsOf('lamp-2')).toEqual([]);
+    expect(await rowsOf('lamps')).toMatchObject([{ id: 'lamp-1', lit_by: 'bob' }]);
+  });
+
+  it('lifts old events at the door, so that nobody else knows of them', async () => {
+    const client = await house.connect();
+    const old = JSON.stringify([
+      {
+        id: '0190f3a0-0000-7000-9000-000000000001',
+        type: 'LampHung',
+        schemaVersion: 1,
+        data: { room: 'attic', power: '25 W' },
+      },
+    ]);
+    await client.query(`select event_store.append('lamp-1', 0, null, now(), '{}', $1, null, null)`, [old]);
+    const lifted = { type: 'LampHung', schemaVersion: 2, data: { room: 'attic', watts: 25 } };
+    expect(await store.stream('lamp-1')).toMatchObject([lifted]);
+    expect(await readLog(10)).toMatchObject([lifted]);
+    expect((await store.load('lamp-1', lamp)).state).toEqual({ hung: true, watts: 25, litBy: null });
+  });
+
+  it('is read in the order of transactions, by number and not by letter', async () => {
+    const client = await house.connect();
+    const insert = (transaction: number) =>
+      client.query(
+        `insert into event_store.events
+           (transaction, id, stream, version, type, schema_version, time, data, context)
+         values ($1, gen_random_uuid(), 'lamp-1', $2, 'LampLit', 1, now(), '{"by":"ada"}', '{}')`,
+        [String(transaction), transaction],
+      );
+    for (const transaction of [100, 98, 101, 99]) await insert(transaction);
+    for (const batch of [1, 2, 3, 10]) {
+      expect((await readLog(batch)).map(({ version }) => version)).toEqual([98, 99, 100, 101]);
+    }
+  });
+});
+
+describe('transactions that commit late', () => {
+  const idOf = (n: number): string => `0190f3a0-0000-7000-9000-${n.toString().padStart(12, '0')}`;
+
+  it('hold back what was committed after they began, and then come before it', async () => {
+    const early = await house.connect();
+    await early.query('begin');
+    await appendOn(early, 'lamp-1', idOf(1));
+    await house.append('lamp-2', 0, hung('attic'));
+    expect(await readLog(10)).toEqual([]);
+    // For who asks for all that is committed it is there.
+    const committed = await store.read(LOG_START, 10, (statement) => house.database.rows(statement), 'committed');
+    expect(committed.map(({ stream }) => stream)).toEqual(['lamp-2']);
+    await early.query('commit');
+    expect((await readLog(10)).map(({ stream }) => stream)).toEqual(['lamp-1', 'lamp-2']);
+  });
+
+  it('hold nothing back once they have failed', async () => {
+    const early = await house.connect();
+    await early.query('begin');
+    await appendOn(early, 'lamp-1', idOf(1));
+    await house.append('lamp-2', 0, hung('attic'));
+    await early.query('rollback');
+    expect((await readLog(10)).map(({ stream }) => stream)).toEqual(['lamp-2']);
+  });
+
+  it('make no follower miss an event or see one twice, in whatever order they end', async () => {
+    const clients = await Promise.all(Array.from({ length: 12 }, () => house.connect()));
+    const seen: Recorded[] = [];
+    const follow = async (): Promise<void> => {
+      const next = await store.read(seen.at(-1) ?? LOG_START, 3, (statement) => house.database.rows(statement));
+      seen.push(...next);
+      if (next.length > 0) await follow();
+    };
+    const committed = new Set<string>();
+    for (let round = 0; round < 6; round += 1) {
+      for (const [n, client] of clients.entries()) {
+        await client.query('begin');
+        await appendOn(client, `lamp-${n}`, idOf(round * 100 + n));
+        if (n % 4 === 0) await appendOn(client, `lamp-${n}-b`, idOf(round * 100 + 50 + n));
+      }
+      // Every fifth fails; the others commit in an order that changes from round to round.
+      for (let step = 0; step < clients.length; step += 1) {
+        const n = (step * 5 + round) % clients.length;
+        const kept = (n + round) % 5 !== 0;
+        await clients[n]?.query(kept ? 'commit' : 'rollback');
+        if (kept) committed.add(idOf(round * 100 + n));
+        if (kept && n % 4 === 0) committed.add(idOf(round * 100 + 50 + n));
+        await follow();
+      }
+    }
+    await follow();
+    const ids = seen.map(({ id }) => id);
+    expect(ids).toHaveLength(committed.size);
+    expect(new Set(ids)).toEqual(committed);
+    const versions = new Map<string, number[]>();
+    for (const { stream, version } of seen) versions.set(stream, [...(versions.get(stream) ?? []), version]);
+    for (const list of versions.values()) expect(list).toEqual(list.map((_, index) => index + 1));
+  });
+});
+
+describe('handle', () => {
+  const light = (by: string, stream = 'lamp-1') =>
+    store.handle({
+      decider: lamp,
+      load: () => store.load(stream, lamp),
+      command: () => ({ type: 'LightLamp', data: { by } }),
+      organization: () => 'org-1',
+      context,
+      read: () => [sql`select lit_by from lamps where id = ${stream}`],
+    });
+
+  it('lets one of a hundred racing commands win, and decides the others on what it did', async () => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    const failures = await Promise.all(Array.from({ length: 100 }, (_, n) => failureOf(light(`user-${n}`))));
+    expect(failures.filter((failure) => failure === null)).toHaveLength(1);
+    const [winner] = await rowsOf('lamps');
+    for (const failure of failures.filter((one) => one !== null)) {
+      expect(failure).toBeInstanceOf(Refused);
+      expect(failure).toMatchObject({ kind: 'conflict', message: `lit by ${String(winner?.['lit_by'])}` });
+    }
+    expect(await versionsOf('lamp-1')).toEqual([1, 2]);
+  });
+
+  it('appends nothing where nothing is decided, and reads all the same', async () => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    await light('ada');
+    expect((await light('ada')).rows).toEqual([[{ lit_by: 'ada' }]]);
+    expect(await versionsOf('lamp-1')).toEqual([1, 2]);
+  });
+});
+
+describe('a stream’s state', () => {
+  const state = { hung: true, watts: 40, litBy: null };
+  const begin = () =>
+    store.append(
+      [writeOf(lamp, unborn('lamp-1', lamp), 'org-1', { type: 'HangLamp', data: { room: 'cellar', watts: 40 } })],
+      context,
+    );
+
+  it('is kept with its version, and taken from there', async () => {
+    await begin();
+    const { count } = house.database;
+    const before = count.statements;
+    expect(await store.load('lamp-1', lamp)).toEqual({ stream: 'lamp-1', version: 1, state });
+    expect(count.statements - before).toBe(1);
+  });
+
+  it('is folded anew where it was kept by an older decider', async () => {
+    await begin();
+    const newer = { ...lamp, version: lamp.version + 1, initial: { ...lamp.initial, litBy: 'nobody' } };
+    expect((await store.load('lamp-1', newer)).state).toEqual({ ...state, litBy: 'nobody' });
+  });
+
+  it('is folded anew after an append that did not know it', async () => {
+    await begin();
+    await house.append('lamp-1', 'any', lit('ada'));
+    expect(await store.load('lamp-1', lamp)).toEqual({
+      stream: 'lamp-1',
+      version: 2,
+      state: { ...state, litBy: 'ada' },
+    });
+  });
+});

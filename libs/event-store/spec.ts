@@ -1,0 +1,171 @@
+import pg from 'pg';
+import {
+  Clock,
+  conflict,
+  Ids,
+  type Decider,
+  type EventContext,
+  type EventKinds,
+  type Message,
+  type Projection,
+} from '#kernel';
+import { sql } from '#kernel';
+import { Database } from './database.js';
+import { EventStore } from './event-store.js';
+import { aggregate, kindsOf, projectionOf, type Slice } from './slice.js';
+
+/** A lamp, so that the log can be tested without knowing a slice of ours. */
+export type LampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;
+
+type LampCommand = Message<'HangLamp', { room: string; watts: number }> | Message<'LightLamp', { by: string }>;
+
+type Lamp = { readonly hung: boolean; readonly watts: number; readonly litBy: string | null };
+
+export const lamp: Decider<Lamp, LampCommand, LampEvent> = {
+  version: 2,
+  initial: { hung: false, watts: 0, litBy: null },
+  decide: {
+    HangLamp: ({ room, watts }) => [{ type: 'LampHung', data: { room, watts } }],
+    LightLamp: ({ by }, { litBy }) => {
+      if (litBy === by) return [];
+      if (litBy !== null) throw conflict(`lit by ${litBy}`);
+      return [{ type: 'LampLit', data: { by } }];
+    },
+  },
+  evolve: {
+    LampHung: ({ watts }, state) => ({ ...state, hung: true, watts }),
+    LampLit: ({ by }, state) => ({ ...state, litBy: by }),
+  },
+};
+
+/** Strict, as the zod schemas of slices are. */
+const strictly = <T>(...fields: readonly string[]) => ({
+  parse: (data: unknown): T => {
+    const unknown = Object.keys(data as object).filter((key) => !fields.includes(key));
+    if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(', ')}`);
+    return data as T;
+  },
+});
+
+const kinds: EventKinds<LampEvent> = {
+  LampHung: {
+    schemaVersion: 2,
+    schema: strictly('room', 'watts'),
+    topic: 'lamps',
+    audit: { unaudited: 'a sample' },
+    // Version 1 had the power as text: '40 W'.
+    upcast: { 1: (data) => upcastFrom1(data as { room: string; power: string }) },
+  },
+  LampLit: { schemaVersion: 1, schema: strictly('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
+};
+
+const upcastFrom1 = ({ room, power }: { room: string; power: string }) => ({ room, watts: Number.parseInt(power, 10) });
+
+export const lamps: Projection<LampEvent> = {
+  name: 'lamps',
+  tables: ['lamps'],
+  on: {
+    LampHung: ({ room, watts }, { stream }) =>
+      sql`insert into lamps (id, room, watts, lit_by) values (${stream}, ${room}, ${watts}, null)`,
+    LampLit: ({ by }, { stream }) => sql`update lamps set lit_by = ${by} where id = ${stream}`,
+  },
+};
+
+export const lampSlice: Slice = {
+  name: 'lamps',
+  kinds: kindsOf(kinds),
+  aggregates: [aggregate('lamp', lamp)],
+  projections: [projectionOf(lamps)],
+  followers: [],
+  migrations: null,
+};
+
+export const TABLES = `
+  create table views.lamps (
+    id text primary key, room text not null constraint lamps_room_key unique, watts integer not null, lit_by text);
+  create table views.sightings (position bigint not null, event uuid not null, stream text not null)`;
+
+class SetClock extends Clock {
+  override now(): Date {
+    return new Date('2026-11-21T12:00:00.000Z');
+  }
+}
+
+export class CountedIds extends Ids {
+  private count = 0;
+  override next(prefix: string): string {
+    return `${prefix}-${(this.count += 1)}`;
+  }
+  override uuid(): string {
+    return `0190f3a0-0000-7000-8000-${(this.count += 1).toString(16).padStart(12, '0')}`;
+  }
+  override secret(): string {
+    return this.next('secret');
+  }
+}
+
+export const context: EventContext = {
+  accessor: { id: 'user-1', type: 'users', name: 'ada' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: '',
+  causation: null,
+};
+
+export const hung = (room: string, watts = 40): LampEvent => ({ type: 'LampHung', data: { room, watts } });
+export const lit = (by: string): LampEvent => ({ type: 'LampLit', data: { by } });
+
+/** A log over a database that has been migrated and is otherwise empty, and connections beside it. */
+export class LampHouse {
+  readonly store: EventStore;
+  readonly database: Database;
+  private readonly clients: pg.Client[] = [];
+
+  private constructor(private readonly url: string) {
+    this.database = new Database({ url, connections: 3, applicationName: 'lamp house' });
+    this.store = new EventStore(
+      this.database,
+      lampSlice.kinds,
+      lampSlice.projections,
+      new SetClock(),
+      new CountedIds(),
+    );
+  }
+
+  static async over(url: string): Promise<LampHouse> {
+    const house = new LampHouse(url);
+    await (await house.connect()).query(TABLES);
+    return house;
+  }
+
+  /** A connection of the test's own, to hold transactions open on. */
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.url });
+    // Some tests cut connections; what counts is what the next query says.
+    client.on('error', () => undefined);
+    await client.connect();
+    this.clients.push(client);
+    return client;
+  }
+
+  append(stream: string, expected: number | 'any', ...events: readonly LampEvent[]) {
+    return this.store.append([{ stream, organization: 'org-1', expected, events }], context);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.clients.map((client) => client.end()));
+    await this.database.close();
+  }
+}
+
+/** Appends on a connection of the test's own, within whatever transaction that has open. */
+export const appendOn = async (client: pg.Client, stream: string, id: string, by = 'ada'): Promise<void> => {
+  const events = JSON.stringify([{ id, type: 'LampLit', schemaVersion: 1, data: { by } }]);
+  await client.query('select event_store.append($1, null, null, now(), $2, $3, null, null)', [stream, context, events]);
+};
+
+/** Resolves when it is so. */
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+};

@@ -1,0 +1,71 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { DEFAULT_SETTINGS } from './settings.js';
+import type { StateFacts } from './state-head.js';
+import { workspace, type WorkspaceEvent } from './workspace.js';
+
+const { given } = specify(workspace);
+
+const alice = { type: 'users', id: 'user-alice', name: 'alice' } as const;
+const owners = { type: 'teams', id: 'team-owners', name: 'owners' } as const;
+const born: WorkspaceEvent = {
+  type: 'WorkspaceCreated',
+  data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: [] },
+};
+const lockedBy = (holder: typeof alice | typeof owners): WorkspaceEvent => ({
+  type: 'WorkspaceLocked',
+  data: { holder, reason: '' },
+});
+const unlockedFrom = (holder: typeof alice, forced: boolean): WorkspaceEvent => ({
+  type: 'WorkspaceUnlocked',
+  data: { holder, forced },
+});
+const created: WorkspaceEvent = {
+  type: 'StateVersionCreated',
+  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null },
+};
+const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
+const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };
+
+const lock = (holder: typeof alice | typeof owners) =>
+  ({ type: 'LockWorkspace', data: { holder, reason: 'because' } }) as const;
+const unlock = (holder: typeof alice | typeof owners) => ({ type: 'UnlockWorkspace', data: { holder } }) as const;
+const forceUnlock = { type: 'ForceUnlockWorkspace', data: {} } as const;
+
+describe('the lock of a workspace', () => {
+  it('goes to whoever asks first', () =>
+    given(born)
+      .when(lock(alice))
+      .yields({ type: 'WorkspaceLocked', data: { holder: alice, reason: 'because' } }));
+
+  it('is refused while somebody holds it, even to the holder', () =>
+    given(born, lockedBy(alice)).when(lock(alice)).refuses('conflict', 'already locked by User alice'));
+
+  it('opens for its holder', () => given(born, lockedBy(alice)).when(unlock(alice)).yields(unlockedFrom(alice, false)));
+
+  it('stays for another, who is told the holder’s kind and name', () =>
+    given(born, lockedBy(owners)).when(unlock(alice)).refuses('conflict', 'is locked by Team owners'));
+
+  it('cannot be opened twice, and the refusal does not look like somebody else’s lock', () =>
+    given(born)
+      .when(unlock(alice))
+      .refuses('conflict', /^(?!.*is locked by).*not locked/));
+
+  it('opens for force, and says so', () =>
+    given(born, lockedBy(alice)).when(forceUnlock).yields(unlockedFrom(alice, true)));
+
+  it('cannot be forced open when it is open', () => given(born).when(forceUnlock).refuses('conflict', 'not locked'));
+
+  it('waits while the latest state is being uploaded', () =>
+    given(born, lockedBy(alice), created)
+      .when(unlock(alice))
+      .refuses('unavailable', 'latest state version is still pending'));
+
+  it('makes the uploaded state current when it opens', () =>
+    given(born, lockedBy(alice), created, finalized)
+      .when(unlock(alice))
+      .yields({ type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 3 } }, unlockedFrom(alice, false)));
+
+  it('opens for force although an upload is pending, and keeps the state as it was', () =>
+    given(born, lockedBy(alice), created).when(forceUnlock).yields(unlockedFrom(alice, true)));
+});

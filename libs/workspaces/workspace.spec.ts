@@ -1,0 +1,124 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { DEFAULT_SETTINGS } from './settings.js';
+import { workspace, type WorkspaceEvent } from './workspace.js';
+
+const { given } = specify(workspace);
+
+const alice = { type: 'users', id: 'user-alice', name: 'alice' } as const;
+const born: WorkspaceEvent = {
+  type: 'WorkspaceCreated',
+  data: {
+    project: 'prj-1',
+    name: 'one',
+    settings: DEFAULT_SETTINGS,
+    tags: [
+      { key: 'flat', value: null },
+      { key: 'env', value: 'prod' },
+    ],
+  },
+};
+const create = (name: string, settings = {}) =>
+  ({ type: 'CreateWorkspace', data: { project: 'prj-1', name, settings, tags: [] } }) as const;
+const update = (changes: object, more: object = {}) =>
+  ({ type: 'UpdateWorkspace', data: { changes, ...more } }) as const;
+const remove = (forced: boolean) => ({ type: 'DeleteWorkspace', data: { forced } }) as const;
+const locked: WorkspaceEvent = { type: 'WorkspaceLocked', data: { holder: alice, reason: '' } };
+const uploading: WorkspaceEvent = {
+  type: 'StateVersionCreated',
+  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null },
+};
+const managing: WorkspaceEvent = { type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 2 } };
+const gone: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
+
+describe('a workspace', () => {
+  it('is born with the defaults where the request says nothing', () =>
+    given()
+      .when(create('one', { autoApply: true }))
+      .yields({
+        type: 'WorkspaceCreated',
+        data: { project: 'prj-1', name: 'one', settings: { ...DEFAULT_SETTINGS, autoApply: true }, tags: [] },
+      }));
+
+  it.each(['with space', 'dotted.name', 'ünïcode', 'a/b'])('refuses the name %s', (name) =>
+    given().when(create(name)).refuses('unprocessable', 'Name may only contain'),
+  );
+
+  it('refuses an empty name', () => given().when(create('')).refuses('unprocessable', "Name can't be blank"));
+
+  it('wants an agent pool for the agent mode', () =>
+    given()
+      .when(create('one', { executionMode: 'agent' }))
+      .refuses('unprocessable', "must be specified when using 'agent' execution mode"));
+
+  it('wants no agent pool for other modes', () =>
+    given()
+      .when(create('one', { agentPoolId: 'apool-1' }))
+      .refuses('unprocessable', "must not be specified unless using 'agent' execution mode"));
+
+  it.each(['14', '0d', '12345d', '3w'])('refuses the auto-destroy duration %s', (autoDestroyActivityDuration) =>
+    given().when(create('one', { autoDestroyActivityDuration })).refuses('unprocessable', 'incorrect format'),
+  );
+
+  it('shares its state with the organization or with the project, not both', () =>
+    given(born)
+      .when(update({ globalRemoteState: true, projectRemoteState: true }))
+      .refuses('unprocessable', 'Project remote state cannot be enabled'));
+
+  it('tells only what an update changes', () =>
+    given(born)
+      .when(update({ autoApply: true, description: null, name: 'one' }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { autoApply: true } } }));
+
+  it('says nothing when an update changes nothing', () =>
+    given(born)
+      .when(update({ autoApply: false }, { project: 'prj-1' }))
+      .yields());
+
+  it('moves to another project', () =>
+    given(born)
+      .when(update({}, { project: 'prj-2' }))
+      .yields({ type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } }));
+
+  it('takes a list of bindings as the whole list, and leaves flat tags alone', () =>
+    given(born)
+      .when(update({}, { bindings: [{ key: 'team', value: 'core' }] }))
+      .yields(
+        { type: 'WorkspaceUntagged', data: { keys: ['env'] } },
+        { type: 'WorkspaceTagged', data: { tags: [{ key: 'team', value: 'core' }] } },
+      ));
+
+  it('ignores a tag that it has', () =>
+    given(born)
+      .when({ type: 'AddTags', data: { names: ['flat', 'new', 'new'] } })
+      .yields({ type: 'WorkspaceTagged', data: { tags: [{ key: 'new', value: null }] } }));
+
+  it('has at most ten bindings', () =>
+    given(born)
+      .when({
+        type: 'BindTags',
+        data: { bindings: Array.from({ length: 10 }, (_, index) => ({ key: `k${index}`, value: 'v' })) },
+      })
+      .refuses('unprocessable', 'cannot exceed 10 bindings per resource'));
+
+  it('is not safely deleted while it is locked', () =>
+    given(born, locked).when(remove(false)).refuses('conflict', 'locked'));
+
+  it('is not safely deleted while its state is being processed', () =>
+    given(born, uploading).when(remove(false)).refuses('conflict', 'being processed'));
+
+  it('is not safely deleted while it manages resources, and says neither of the other words', () =>
+    given(born, managing)
+      .when(remove(false))
+      .refuses('conflict', /^(?!.*locked)(?!.*being processed).*2 resources/));
+
+  it('is deleted by force whatever it holds', () =>
+    given(born, locked, managing)
+      .when(remove(true))
+      .yields({ type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: true } }));
+
+  it('is gone for good', () =>
+    given(born, gone)
+      .when(update({ autoApply: true }))
+      .refuses('not-found', 'Not found'));
+});

@@ -1,0 +1,33 @@
+import { sql, type LogPosition, type Recorded } from '#kernel';
+import type { EventStore } from '#event-store';
+
+const START: LogPosition = { transaction: '0', position: 0 };
+const BATCH = 1_000;
+const POLL_MS = 20;
+
+/** What followers may read of the log at this moment, in its order. */
+export const readableLog = async (store: EventStore, batch = BATCH): Promise<Recorded[]> => {
+  const log: Recorded[] = [];
+  for (;;) {
+    const last = log.at(-1) ?? START;
+    const next = await store.read(last, batch, (statement) => store.database.rows(statement));
+    if (next.length === 0) return log;
+    log.push(...next);
+  }
+};
+
+/**
+ * Every event, in the log's order. What came after a transaction that still runs is not to be read yet, and that
+ * transaction may be another test's: transaction ids are those of the whole Postgres, not of one database.
+ */
+export const wholeLog = async (store: EventStore): Promise<Recorded[]> => {
+  const length = await logLength(store);
+  for (;;) {
+    const log = await readableLog(store);
+    if (log.length >= length) return log;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+};
+
+export const logLength = async (store: EventStore): Promise<number> =>
+  (await store.database.row<{ n: number }>(sql`select count(*) as n from event_store.events`))?.n ?? -1;
