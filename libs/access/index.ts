@@ -9,4 +9,4 @@ export { accessSlice } from './access.slice.js';
 export * from './team.js';
 export { DestroyToken, IssueToken } from './authentication-tokens.handler.js';
 export { user } from './user.js';
-export { ADMIN, ensureAdmin, ensureUser, issueUserToken } from './first-admin.js';
+export { ADMIN, ensureAdmin, ensureUser, issueUserToken, makeOwner } from './access.operator.js';

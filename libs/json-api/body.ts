@@ -31,11 +31,26 @@ const problemOf = (issue: Issue): Problem => {
   return { detail: `${capitalised(name)}: ${issue.message}`, pointer };
 };
 
+/** Texts that JSON can write and Postgres cannot keep: with a NUL, or with half of a surrogate pair. */
+const unstorable = (value: unknown, pointer: string): readonly Problem[] => {
+  if (typeof value === 'string') {
+    if (!value.includes('\0') && value.isWellFormed()) return [];
+    const name = pointer.split('/').findLast((part) => !/^\d*$/.test(part)) ?? 'document';
+    return [{ detail: `${capitalised(name)} holds a character that cannot be stored`, pointer }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...unstorable(key, pointer),
+    ...unstorable(inner, `${pointer}/${key}`),
+  ]);
+};
+
 /** What a schema makes of a request's body, or a 422 that names every field that is wrong. */
 export const parseBody = <T>(schema: z.ZodType<T>, body: unknown): T => {
   const result = schema.safeParse(body ?? {}, { reportInput: true });
-  if (result.success) return result.data;
-  throw new Refused('unprocessable', result.error.issues.map(problemOf));
+  const problems = result.success ? unstorable(result.data, '') : result.error.issues.map(problemOf);
+  if (result.success && problems.length === 0) return result.data;
+  throw new Refused('unprocessable', problems);
 };
 
 /** `type` of a request's resource: absent and `""` are fine, another type is not (clients.md §1). */

@@ -1,3 +1,4 @@
+import { badRequest } from '#kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 export const JSON_API = 'application/vnd.api+json';
@@ -15,7 +16,12 @@ export const acceptJsonApi = (fastify: FastifyInstance): void => {
     { parseAs: 'string' },
     (request: FastifyRequest, body, done) => {
       if (body === '') done(null, undefined);
-      else void parse(request, body as string, done);
+      else {
+        void parse(request, body as string, (error, parsed) => {
+          if (error) done(badRequest(`The body is not valid JSON: ${error.message}`));
+          else done(null, parsed);
+        });
+      }
     },
   );
 };

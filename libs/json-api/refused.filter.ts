@@ -46,6 +46,15 @@ const refusalOf = (error: unknown): Refused | null => {
   return new Refused(kind, [{ detail }]);
 };
 
+export const sendRefusal = (reply: FastifyReply, { kind, problems, retryAfter }: Refused): void => {
+  const [status, title] = ANSWERS[kind];
+  if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+  void reply
+    .status(status)
+    .type(JSON_API)
+    .send({ errors: problems.map((problem) => errorObject(status, title, problem)) });
+};
+
 @Catch()
 export class RefusedFilter implements ExceptionFilter {
   private readonly logger = new Logger('Request');
@@ -63,11 +72,6 @@ export class RefusedFilter implements ExceptionFilter {
         .send({ errors: [errorObject(500, 'internal server error', { detail })] });
       return;
     }
-    const [status, title] = ANSWERS[refused.kind];
-    if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
-    void reply
-      .status(status)
-      .type(JSON_API)
-      .send({ errors: refused.problems.map((problem) => errorObject(status, title, problem)) });
+    sendRefusal(reply, refused);
   }
 }

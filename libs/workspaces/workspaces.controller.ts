@@ -3,31 +3,16 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { badRequest, notFound } from '#kernel';
-import { document, pageDocument, pageOf, parameter, parseBody, type Document, type Query as QueryOf } from '#json-api';
+import { notFound } from '#kernel';
+import { document, pageDocument, pageOf, parseBody, type Document, type Query as QueryOf } from '#json-api';
 import { holderOf, ToWorkspace } from './to-workspace.js';
 import type { WorkspaceRow } from './workspace.js';
 import { bindingsOf, createBody, lockBody, namesOf, originOf, settingsOf, updateBody } from './workspaces.body.js';
 import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
 import { includedWith, workspaceIncludes } from './workspaces.include.js';
-import { listWorkspaces, workspaceFor, type WorkspaceFilter, type WorkspaceTarget } from './workspaces.queries.js';
-
-const listOf = (query: QueryOf, name: string): string[] =>
-  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
-
-const filterOf = (query: QueryOf): WorkspaceFilter => {
-  const sort = parameter(query, 'sort') ?? 'name';
-  if (sort !== 'name' && sort !== '-name') throw badRequest(`Cannot sort by ${sort}`, 'sort');
-  return {
-    name: parameter(query, 'search[name]'),
-    wildcard: parameter(query, 'search[wildcard-name]'),
-    tags: listOf(query, 'search[tags]'),
-    excludeTags: listOf(query, 'search[exclude-tags]'),
-    project: parameter(query, 'filter[project][id]'),
-    descending: sort === '-name',
-  };
-};
+import { filterOf } from './workspaces.filter.js';
+import { listWorkspaces, workspaceFor, type WorkspaceTarget } from './workspaces.queries.js';
 
 @Controller('api/v2')
 export class WorkspacesController {

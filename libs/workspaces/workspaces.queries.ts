@@ -91,7 +91,30 @@ export type WorkspaceFilter = {
   readonly tags: readonly string[];
   readonly excludeTags: readonly string[];
   readonly project: string | undefined;
+  /** Bindings that must all be there; an empty or missing value means any. */
+  readonly tagged: readonly { readonly key: string; readonly value: string | undefined }[];
+  readonly currentRunStatus: string | undefined;
+  readonly sort: Sort;
   readonly descending: boolean;
+};
+
+/** Without runs, `current-run.created-at` orders nothing; the name, which ends every order, does. */
+export type Sort = 'name' | 'latest-change-at' | 'current-run.created-at';
+
+/** What each order sorts by, in the table and in the page; names, which are unique, end it and make it stable. */
+const ORDER = {
+  name: ['w.name', 'page.name'],
+  'latest-change-at': ['w.latest_change_at', 'page."latestChangeAt"'],
+  'current-run.created-at': ['w.name', 'page.name'],
+} as const satisfies Record<Sort, readonly [string, string]>;
+
+const orderOf = ({ sort, descending }: WorkspaceFilter): { readonly inner: Sql; readonly outer: Sql } => {
+  const direction = descending ? 'desc' : 'asc';
+  const [inner, outer] = ORDER[sort];
+  return {
+    inner: sql.raw(`order by ${inner} ${direction}, w.name ${direction}`),
+    outer: sql.raw(`order by ${outer} ${direction}, page.name ${direction}`),
+  };
 };
 
 /** Whether a caller sees all workspaces of an organization: decided in the query, before paging and counting. */
@@ -104,16 +127,21 @@ const seesAll = (actor: Identity): Sql => {
 const likePattern = (wildcard: string): string =>
   wildcard.replaceAll(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%');
 
-const hasTag = (key: string): Sql =>
-  sql`exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key})`;
+const hasTag = (key: string, value?: string): Sql => {
+  const valued = value ? sql`and t.value = ${value}` : sql.empty;
+  return sql`exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key} ${valued})`;
+};
 
 /** The conditions of a list, besides the organization; none where all of it is asked for. */
 const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
   ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
   ...(filter.wildcard ? [sql`w.name like ${likePattern(filter.wildcard)}`] : []),
   ...(filter.project ? [sql`w.project = ${filter.project}`] : []),
-  ...filter.tags.map(hasTag),
+  ...filter.tags.map((key) => hasTag(key)),
   ...filter.excludeTags.map((key) => sql`not ${hasTag(key)}`),
+  ...filter.tagged.map(({ key, value }) => hasTag(key, value)),
+  // No workspace has a run yet, so none has one of that status.
+  ...(filter.currentRunStatus ? [sql`false`] : []),
 ];
 
 /** Counting a hundred thousand rows for every page would cost more than the page: the whole has its own count. */
@@ -131,7 +159,7 @@ export const listWorkspaces = async (
   filter: WorkspaceFilter,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> => {
   const conditions = conditionsOf(filter);
-  const direction = sql.raw(filter.descending ? 'desc' : 'asc');
+  const order = orderOf(filter);
   const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
     select owner.id as owner, ${totalOf(conditions)} as total, page.*
       from (select id, ${seesAll(actor)} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
@@ -139,9 +167,9 @@ export const listWorkspaces = async (
         select ${COLUMNS}
           from (select w.* from workspaces w
                  where owner.whole and w.organization = owner.id and ${sql.and(conditions)}
-                 order by w.name ${direction} ${limitOf(page)}) w
+                 ${order.inner} ${limitOf(page)}) w
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
-     order by page.name ${direction}`);
+     ${order.outer}`);
   const [first] = found;
   if (!first || standingIn(actor, first.owner).size === 0) throw notFound();
   return { rows: found.filter((row) => row.id !== null), total: first.total };

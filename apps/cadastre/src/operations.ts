@@ -1,4 +1,4 @@
-import { ensureUser, issueUserToken } from '#access';
+import { ensureUser, issueUserToken, makeOwner } from '#access';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
 import type { Settings } from '#host';
 import { migrateHouse, openHouse, type House } from '../../house.js';
@@ -78,11 +78,18 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
   return clean;
 };
 
-export type TokenOptions = { readonly user: string; readonly siteAdmin?: boolean; readonly description?: string };
+export type TokenOptions = {
+  readonly user: string;
+  readonly siteAdmin?: boolean;
+  readonly ownerOf?: string;
+  readonly description?: string;
+};
 
 export const runTokenCreate = (settings: Settings, options: TokenOptions): Promise<void> =>
   inside(settings, async ({ store, ids }) => {
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
+    const { ownerOf } = options;
+    if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line');
     say(secret);
   });

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { BadSettings, DataFolderInUse, readSettings, settingsHelp, type Settings } from '#host';
+import { Refused } from '#kernel';
 import { runMigrate, runRebuild, runTokenCreate, runVerify, UnknownView, type TokenOptions } from './operations.js';
 import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
 
@@ -11,6 +12,7 @@ const explained = (error: unknown): error is Error =>
   error instanceof BadSettings ||
   error instanceof DataFolderInUse ||
   error instanceof UnknownView ||
+  error instanceof Refused ||
   isPortTaken(error);
 
 const settings = (): Settings => readSettings(process.env);
@@ -86,5 +88,6 @@ program
   .description('make a token for a user, who is made too if there is none of that name, and print it')
   .requiredOption('--user <name>', 'name of the user')
   .option('--site-admin', 'make a new user an administrator of the site')
+  .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
   .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));

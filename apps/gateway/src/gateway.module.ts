@@ -21,7 +21,8 @@ export class GatewayModule {
         AccessModule,
         OrganizationsModule.with(house.settings),
         WorkspacesModule,
-        AuditTrailModule,
+        // The self-hosted edition has no audit trail (contract §5): its route is unknown then.
+        ...(house.settings.edition === 'self-hosted' ? [] : [AuditTrailModule]),
       ],
     };
   }

@@ -1,9 +1,9 @@
-import { sql } from '#kernel';
+import { notFound, sql, type Ids } from '#kernel';
 import { unborn, writeOf, type EventStore } from '#event-store';
-import type { Ids } from '#kernel';
 import { systemContext } from './actor.js';
 import { authenticationToken } from './authentication-token.js';
 import { hashOf } from './authenticator.js';
+import { OWNERS, team } from './team.js';
 import { user } from './user.js';
 
 export const ADMIN = 'admin';
@@ -22,6 +22,26 @@ export const ensureUser = async (
   const born = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
   await store.append([writeOf(user, unborn(id, user), null, born)], systemContext('command line', ids.uuid()));
   return { id };
+};
+
+/** Makes a user an owner of an organization; throws `not-found` where there is none of that name. */
+export const makeOwner = async (
+  store: EventStore,
+  ids: Ids,
+  { id, username }: { readonly id: string; readonly username: string },
+  organizationName: string,
+): Promise<void> => {
+  const owners = await store.database.row<{ id: string; organization: string }>(sql`
+    select t.id, t.organization from teams t join organizations o on o.id = t.organization
+     where o.name = ${organizationName} and t.name = ${OWNERS}`);
+  if (!owners) throw notFound(`There is no organization named ${organizationName}`);
+  await store.handle({
+    decider: team,
+    load: () => store.load(owners.id, team),
+    command: () => ({ type: 'AddTeamMember', data: { user: id, username } }) as const,
+    organization: () => owners.organization,
+    context: systemContext('command line', ids.uuid()),
+  });
 };
 
 /** A token for a user, outside of any request. */

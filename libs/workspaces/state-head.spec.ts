@@ -1,0 +1,256 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { DEFAULT_SETTINGS } from './settings.js';
+import type { StateFacts } from './state-head.js';
+import { workspace, type WorkspaceCommand, type WorkspaceEvent } from './workspace.js';
+
+const { given } = specify(workspace);
+
+const alice = { type: 'users', id: 'user-alice', name: 'alice' } as const;
+const bob = { type: 'users', id: 'user-bob', name: 'bob' } as const;
+
+const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
+
+const born: WorkspaceEvent = {
+  type: 'WorkspaceCreated',
+  data: { project: 'prj-1', name: 'net', settings: DEFAULT_SETTINGS, tags: [] },
+};
+const lockedBy = (holder: typeof alice | typeof bob): WorkspaceEvent => ({
+  type: 'WorkspaceLocked',
+  data: { holder, reason: '' },
+});
+const unlocked = (forced = false): WorkspaceEvent => ({ type: 'WorkspaceUnlocked', data: { holder: alice, forced } });
+
+const facts = (resources = 2): StateFacts => ({
+  size: 100,
+  terraformVersion: '1.13.4',
+  resources,
+  providers: {},
+  modules: {},
+  outputs: [],
+});
+
+type Version = { readonly serial: number; readonly lineage?: string | null; readonly md5?: string };
+
+const versionOf = (id: string, { serial, lineage = LINEAGE, md5 = `md5 of ${serial}` }: Version) => ({
+  id,
+  serial,
+  lineage,
+  md5,
+  createdBy: alice,
+  run: null,
+});
+const created = (id: string, version: Version): WorkspaceEvent => ({
+  type: 'StateVersionCreated',
+  data: versionOf(id, version),
+});
+const finalized = (id: string, resources = 2): WorkspaceEvent => ({
+  type: 'StateVersionFinalized',
+  data: { id, ...facts(resources) },
+});
+const promoted = (id: string, resources = 2): WorkspaceEvent => ({
+  type: 'StateVersionPromoted',
+  data: { id, resources },
+});
+
+type Create = Extract<WorkspaceCommand, { type: 'CreateStateVersion' }>['data'];
+
+const create = (id: string, version: Version, more: Partial<Create> = {}): WorkspaceCommand => ({
+  type: 'CreateStateVersion',
+  data: { ...versionOf(id, version), force: false, facts: null, ...more },
+});
+const finalize = (id: string, resources = 2): WorkspaceCommand => ({
+  type: 'FinalizeStateVersion',
+  data: { id, facts: facts(resources) },
+});
+const unlock = (holder = alice): WorkspaceCommand => ({ type: 'UnlockWorkspace', data: { holder } });
+const FORCE_UNLOCK: WorkspaceCommand = { type: 'ForceUnlockWorkspace', data: {} };
+
+const locked = [born, lockedBy(alice)] as const;
+const withCurrent = [
+  ...locked,
+  created('sv-5', { serial: 5 }),
+  finalized('sv-5'),
+  promoted('sv-5'),
+  unlocked(),
+  lockedBy(alice),
+] as const;
+
+describe('creating a state version', () => {
+  it('wants a workspace that is there', () => {
+    given()
+      .when(create('sv-1', { serial: 0 }))
+      .refuses('not-found', '');
+  });
+
+  it('wants the workspace locked', () => {
+    given(born)
+      .when(create('sv-1', { serial: 0 }))
+      .refuses('conflict', /Lock the workspace first/);
+  });
+
+  it('is for who holds the lock, and says who that is', () => {
+    given(born, lockedBy(bob))
+      .when(create('sv-1', { serial: 0 }))
+      .refuses('conflict', /is locked by User bob/);
+  });
+
+  it('yields a pending version where the file is to be uploaded', () => {
+    given(...locked)
+      .when(create('sv-1', { serial: 0 }))
+      .yields(created('sv-1', { serial: 0 }));
+  });
+
+  it('yields a finalized version where the file came along', () => {
+    given(...locked)
+      .when(create('sv-1', { serial: 0 }, { facts: facts() }))
+      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
+  });
+
+  it('takes any serial above the latest', () => {
+    given(...withCurrent)
+      .when(create('sv-9', { serial: 900 }))
+      .yields(created('sv-9', { serial: 900 }));
+  });
+
+  it.each([5, 4, 0])('refuses serial %i after serial 5', (serial) => {
+    given(...withCurrent)
+      .when(create('sv-x', { serial, md5: 'other' }))
+      .refuses('conflict', `serial ${serial} is not above the latest serial, 5`);
+  });
+
+  it('measures serials by the latest version, also while that is pending', () => {
+    given(...withCurrent, created('sv-8', { serial: 8 }))
+      .when(create('sv-x', { serial: 7 }))
+      .refuses('conflict', /not above the latest serial, 8/);
+  });
+
+  it('refuses another lineage, whatever the serial', () => {
+    given(...withCurrent)
+      .when(create('sv-x', { serial: 6, lineage: 'other' }))
+      .refuses('conflict', /lineage other is not that of this workspace/);
+  });
+
+  it('takes a version that does not tell its lineage', () => {
+    given(...withCurrent)
+      .when(create('sv-6', { serial: 6, lineage: null }))
+      .yields(created('sv-6', { serial: 6, lineage: null }));
+  });
+
+  it('takes a lower serial and another lineage by force', () => {
+    given(...withCurrent)
+      .when(create('sv-1', { serial: 1, lineage: 'other' }, { force: true }))
+      .yields(created('sv-1', { serial: 1, lineage: 'other' }));
+  });
+
+  it('lets force pass neither the lock nor its holder', () => {
+    given(born)
+      .when(create('sv-1', { serial: 1 }, { force: true }))
+      .refuses('conflict', /Lock the workspace/);
+    given(born, lockedBy(bob))
+      .when(create('sv-1', { serial: 1 }, { force: true }))
+      .refuses('conflict', /locked by User bob/);
+  });
+});
+
+describe('a repetition of the latest version', () => {
+  it('changes nothing', () => {
+    given(...withCurrent)
+      .when(create('sv-again', { serial: 5 }))
+      .yields();
+  });
+
+  it('changes nothing while that is pending, even where the file comes along: it lies under another id', () => {
+    given(...locked, created('sv-1', { serial: 0 }))
+      .when(create('sv-again', { serial: 0 }, { facts: facts() }))
+      .yields();
+  });
+
+  it('is for the holder of the lock as well', () => {
+    given(born, lockedBy(bob), created('sv-1', { serial: 0 }))
+      .when(create('sv-again', { serial: 0 }))
+      .refuses('conflict', /locked by User bob/);
+  });
+
+  it('is none when the content differs', () => {
+    given(...withCurrent)
+      .when(create('sv-x', { serial: 5, md5: 'other' }))
+      .refuses('conflict', /serial/);
+  });
+});
+
+describe('uploading the file', () => {
+  it('finalizes a pending version', () => {
+    given(...locked, created('sv-1', { serial: 0 }))
+      .when(finalize('sv-1'))
+      .yields(finalized('sv-1'));
+  });
+
+  it('happens once', () => {
+    given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'))
+      .when(finalize('sv-1'))
+      .refuses('conflict', /uploaded already/);
+  });
+
+  it('is too late once there is a newer version', () => {
+    given(...locked, created('sv-1', { serial: 0 }), created('sv-2', { serial: 1 }))
+      .when(finalize('sv-1'))
+      .refuses('not-found', '');
+  });
+
+  it('wants a version of this workspace', () => {
+    given(...locked)
+      .when(finalize('sv-elsewhere'))
+      .refuses('not-found', '');
+  });
+
+  it('needs no lock any more: an admin may have broken it meanwhile', () => {
+    given(...locked, created('sv-1', { serial: 0 }), unlocked(true))
+      .when(finalize('sv-1'))
+      .yields(finalized('sv-1'));
+  });
+});
+
+describe('unlocking', () => {
+  it('makes the latest finalized version current', () => {
+    given(
+      ...locked,
+      created('sv-1', { serial: 0 }),
+      finalized('sv-1'),
+      created('sv-2', { serial: 1 }),
+      finalized('sv-2', 9),
+    )
+      .when(unlock())
+      .yields(promoted('sv-2', 9), unlocked());
+  });
+
+  it('waits for a version that is being uploaded', () => {
+    given(...locked, created('sv-1', { serial: 0 }))
+      .when(unlock())
+      .refuses('unavailable', /latest state version is still pending/);
+  });
+
+  it('promotes nothing twice', () => {
+    given(...withCurrent)
+      .when(unlock())
+      .yields(unlocked());
+  });
+
+  it('by force does not wait, and leaves the pending version behind', () => {
+    given(...withCurrent, created('sv-6', { serial: 6 }))
+      .when(FORCE_UNLOCK)
+      .yields(unlocked(true));
+  });
+
+  it('by force makes what is finalized current', () => {
+    given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'), created('sv-2', { serial: 1 }))
+      .when(FORCE_UNLOCK)
+      .yields(promoted('sv-1'), unlocked(true));
+  });
+
+  it('takes up what was uploaded after an earlier forced unlock', () => {
+    given(...locked, created('sv-1', { serial: 0 }), unlocked(true), finalized('sv-1', 4), lockedBy(alice))
+      .when(unlock())
+      .yields(promoted('sv-1', 4), unlocked());
+  });
+});

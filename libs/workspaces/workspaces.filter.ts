@@ -1,0 +1,37 @@
+import { badRequest } from '#kernel';
+import { parameter, type Query } from '#json-api';
+import type { Sort, WorkspaceFilter } from './workspaces.queries.js';
+
+const SORTS: readonly Sort[] = ['name', 'latest-change-at', 'current-run.created-at'];
+
+const listOf = (query: Query, name: string): string[] =>
+  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
+
+const sortOf = (query: Query): Pick<WorkspaceFilter, 'sort' | 'descending'> => {
+  const text = parameter(query, 'sort') || 'name';
+  const descending = text.startsWith('-');
+  const sort = SORTS.find((known) => known === (descending ? text.slice(1) : text));
+  if (!sort) throw badRequest(`sort must be one of ${SORTS.join(', ')}, with or without a leading -`, 'sort');
+  return { sort, descending };
+};
+
+/** `filter[tagged][i][key]` with its `[value]`, at any index. */
+const taggedOf = (query: Query): WorkspaceFilter['tagged'] =>
+  Object.keys(query).flatMap((name) => {
+    const index = /^filter\[tagged\]\[(\d+)\]\[key\]$/.exec(name)?.[1];
+    const key = parameter(query, name);
+    if (index === undefined || !key) return [];
+    return [{ key, value: parameter(query, `filter[tagged][${index}][value]`) }];
+  });
+
+/** The query parameters of the list of workspaces (contract §4.3). */
+export const filterOf = (query: Query): WorkspaceFilter => ({
+  name: parameter(query, 'search[name]'),
+  wildcard: parameter(query, 'search[wildcard-name]'),
+  tags: listOf(query, 'search[tags]'),
+  excludeTags: listOf(query, 'search[exclude-tags]'),
+  project: parameter(query, 'filter[project][id]'),
+  tagged: taggedOf(query),
+  currentRunStatus: parameter(query, 'filter[current-run][status]'),
+  ...sortOf(query),
+});
