@@ -1,9 +1,9 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Public } from '#access';
 
+// No `login.v1`: there is no OAuth server here, and only without one does `terraform login` ask for a token to paste.
 // Without a charset: the CLI takes exactly `application/json` (clients.md §7).
 const SERVICES = JSON.stringify({
-  'login.v1': { client: 'terraform-cli', grant_types: ['authz_code'], authz: '/app/settings/tokens', token: '/token' },
   'modules.v1': '/api/registry/v1/modules/',
   'motd.v1': '/api/terraform/motd',
   'providers.v1': '/api/registry/v1/providers/',

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Ids } from '#kernel';
-import { acceptJsonApi, JSON_API, RefusedFilter } from '#json-api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { badRequest, notFound, type Ids } from '#kernel';
+import { acceptJsonApi, JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 
 export type HttpOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -38,7 +38,8 @@ const honourRouteConfigs = (fastify: FastifyInstance): void => {
     // No media type at all: every body here is JSON.
     else request.headers['content-type'] ??= JSON_API;
     void reply.header('x-request-id', request.id).header('content-type', JSON_API);
-    next();
+    // No name or id of ours holds a NUL, and Postgres takes none in a text.
+    next(request.url.includes('%00') ? badRequest('The address holds a NUL character') : undefined);
   });
   fastify.addContentTypeParser('application/octet-stream', (request: FastifyRequest, payload, done) => {
     if ((request.routeOptions.config as RouteConfig).rawBody) done(null, payload);
@@ -59,6 +60,9 @@ export const httpServer = async (
     // A keep-alive connection without a request does not hold up a stop.
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500 },
+    // Addresses that the router gives up on never reach Nest, nor its filter.
+    frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
+      sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
   const fastify = adapter.getInstance<FastifyInstance>();
   acceptJsonApi(fastify);

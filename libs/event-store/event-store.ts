@@ -95,9 +95,10 @@ export class EventStore {
     const events = writes.flatMap((write) => this.recorded(write, time, context));
     const appends = writes.map((write) => appendStatement(write, time, context, events));
     const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
-    const results = await this.database.transaction([...appends, ...views, ...read]);
+    const locks = locksOf(writes);
+    const results = await this.database.transaction([...locks, ...appends, ...views, ...read]);
     this.signal.notify();
-    return { events, rows: results.slice(appends.length + views.length) };
+    return { events, rows: results.slice(locks.length + appends.length + views.length) };
   }
 
   /** Appends events whose ids may have been recorded before; then nothing happens and it resolves to false. */
@@ -235,6 +236,17 @@ type EventRow = Recorded & Row;
 
 const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
   schema_version as "schemaVersion", organization, time, data, context`);
+
+/**
+ * A stream that is written at any version must be ours before the transaction has its number, or whoever writes it in
+ * between comes later in the log with an earlier version. event_store.append sees to that for the first stream only.
+ */
+const locksOf = (writes: readonly Write[]): Sql[] => {
+  const streams = writes.filter(({ expected }) => expected === 'any').map(({ stream }) => stream);
+  if (writes.length < 2) return [];
+  // In one order, or two such appends wait for one another.
+  return streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(hashtextextended(${stream}, 0))`);
+};
 
 const appendStatement = (write: Write, time: string, context: EventContext, recorded: readonly Recorded[]): Sql => {
   const events = recorded

@@ -1,4 +1,4 @@
-import { fold, project, sql, type LogPosition, type Projection, type Recorded, type Sql } from '#kernel';
+import { project, sql, type LogPosition, type Projection, type Recorded, type Sql } from '#kernel';
 import type { Row, Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
@@ -153,42 +153,3 @@ export const verify = async (
     await session.close();
   }
 };
-
-type StreamRow = Row & { stream: string; version: number; decider: number | null; state: unknown; events: unknown };
-
-/** The streams whose snapshot is not what their events fold to, or whose version is not their number of events. */
-export const verifySnapshots = async (store: EventStore, slices: readonly Slice[]): Promise<string[]> => {
-  const aggregates = new Map(slices.flatMap((slice) => slice.aggregates.map((one) => [one.prefix, one.decider])));
-  const wrong: string[] = [];
-  let after = '';
-  for (;;) {
-    const page = await store.database.rows<StreamRow>(sql`
-      select s.stream, s.version, s.decider, s.state, e.events
-        from (select * from event_store.streams where stream > ${after} order by stream limit 500) s
-        left join lateral (select jsonb_agg(jsonb_build_object('type', e.type, 'schemaVersion', e.schema_version, 'data', e.data) order by e.version) as events
-                             from event_store.events e where e.stream = s.stream) e on true
-       order by s.stream`);
-    for (const row of page) {
-      const decider = aggregates.get(row.stream.slice(0, row.stream.indexOf('-')));
-      const events = ((row.events ?? []) as Recorded[]).map((event) => store.lift(event));
-      if (row.version !== events.length) wrong.push(row.stream);
-      else if (decider && row.decider === decider.version && row.state !== null) {
-        const state = fold(decider, decider.initial, events as never);
-        if (!sameJson(state, row.state)) wrong.push(row.stream);
-      }
-    }
-    const last = page.at(-1);
-    if (!last) return wrong;
-    after = last.stream;
-  }
-};
-
-/** jsonb keeps no order of keys. */
-const sameJson = (left: unknown, right: unknown): boolean => canonical(left) === canonical(right);
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );

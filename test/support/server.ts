@@ -43,7 +43,7 @@ export type TestServerOptions = {
 
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
 
-const apiOf = (url: string, token: string | null): Api => {
+export const apiOf = (url: string, token: string | null): Api => {
   const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {

@@ -1,0 +1,169 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'node:stream';
+import { BlobStore, type BlobContent, type StoredBlob } from './blob-store.js';
+
+/*
+ * What lies on disk (AES-256-GCM in frames, after Tink's AES-GCM-HKDF streaming AEAD, so that neither side ever holds
+ * more than a frame):
+ *
+ *   1 byte   format version, 1
+ *   32 bytes salt: each blob has a key of its own, HKDF-SHA256(the store's key, salt)
+ *   frames   64 KiB of content (the last one less, maybe nothing), each followed by its tag of 16 bytes
+ *
+ * A frame's nonce is its number and whether it is the last; so no frame can be left out, doubled, moved or cut off. The
+ * blob's key in the store is authenticated with it: one blob's file put in another's place does not open.
+ */
+const VERSION = 1;
+const SALT = 32;
+const HEADER = 1 + SALT;
+const FRAME = 64 * 1024;
+const TAG = 16;
+const KEY_LENGTH = 32;
+const CIPHER = 'aes-256-gcm';
+
+type Work = (piece: Buffer, nonce: Buffer) => Buffer;
+
+/** Nonces never repeat under a key: each blob has its own, and its frames are numbered. */
+const nonceOf = (frame: number, last: boolean): Buffer => {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUInt32BE(frame, 7);
+  nonce.writeUInt8(last ? 1 : 0, 11);
+  return nonce;
+};
+
+/** Cuts what flows through into frames, holding one back until it is known whether it is the last. */
+class Frames extends Transform {
+  private held: Buffer[] = [];
+  private size = 0;
+  private count = 0;
+
+  constructor(
+    private readonly frame: number,
+    private readonly work: Work,
+  ) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.held.push(chunk);
+    this.size += chunk.length;
+    done(this.attempt(() => this.size > this.frame && this.cut()));
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.attempt(() => this.push(this.work(Buffer.concat(this.held), nonceOf(this.count, true)))));
+  }
+
+  private cut(): void {
+    let rest = Buffer.concat(this.held);
+    for (; rest.length > this.frame; this.count += 1) {
+      this.push(this.work(rest.subarray(0, this.frame), nonceOf(this.count, false)));
+      rest = rest.subarray(this.frame);
+    }
+    this.held = [rest];
+    this.size = rest.length;
+  }
+
+  private attempt(step: () => unknown): Error | null {
+    try {
+      step();
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+}
+
+/** The first so many bytes, and the stream of what comes after them. */
+const splitHeader = async (content: Readable): Promise<{ header: Buffer; rest: AsyncGenerator<Buffer> }> => {
+  const chunks = content[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let header = Buffer.alloc(0);
+  while (header.length < HEADER) {
+    const next = await chunks.next();
+    if (next.done) break;
+    header = Buffer.concat([header, next.value]);
+  }
+  const surplus = header.subarray(HEADER);
+  const rest = async function* (): AsyncGenerator<Buffer> {
+    yield surplus;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  };
+  return { header: header.subarray(0, HEADER), rest: rest() };
+};
+
+/** Size of the content, told by the size of what is stored. */
+const contentSize = (stored: number): number => {
+  const frames = Math.max(1, Math.ceil((stored - HEADER) / (FRAME + TAG)));
+  return Math.max(0, stored - HEADER - frames * TAG);
+};
+
+/** Another store's blobs, encrypted on their way in and decrypted on their way out: for content that holds secrets. */
+export class EncryptedBlobs extends BlobStore {
+  constructor(
+    private readonly inner: BlobStore,
+    private readonly secret: Buffer,
+  ) {
+    super();
+    if (secret.length !== KEY_LENGTH) throw new Error('the encryption key must be 32 bytes');
+  }
+
+  override async put(key: string, content: BlobContent): Promise<void> {
+    const salt = randomBytes(SALT);
+    const blobKey = this.blobKey(salt);
+    const seal: Work = (piece, nonce) => {
+      const cipher = createCipheriv(CIPHER, blobKey, nonce).setAAD(Buffer.from(key));
+      return Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
+    };
+    const source = content instanceof Uint8Array ? [content] : content;
+    await this.inner.put(key, sealed(Buffer.concat([Buffer.of(VERSION), salt]), source, new Frames(FRAME, seal)));
+  }
+
+  override async get(key: string): Promise<StoredBlob | null> {
+    const found = await this.inner.get(key);
+    if (!found) return null;
+    const { header, rest } = await splitHeader(found.content);
+    if (header.length < HEADER || header[0] !== VERSION) {
+      found.content.destroy();
+      throw new Error(`blob ${key} was not written by this store, or is damaged`);
+    }
+    const blobKey = this.blobKey(header.subarray(1));
+    const unseal: Work = (piece, nonce) => {
+      const cipher = createDecipheriv(CIPHER, blobKey, nonce, { authTagLength: TAG }).setAAD(Buffer.from(key));
+      if (piece.length < TAG) throw new Error(`blob ${key} is damaged: it ends too early`);
+      cipher.setAuthTag(piece.subarray(-TAG));
+      try {
+        return Buffer.concat([cipher.update(piece.subarray(0, -TAG)), cipher.final()]);
+      } catch (cause) {
+        throw new Error(`blob ${key} is damaged, or was encrypted with another key`, { cause });
+      }
+    };
+    const opened = new Frames(FRAME + TAG, unseal);
+    // Errors of either side destroy the stream that is handed out with them: whoever reads it is told there.
+    pipe(Readable.from(rest), opened, () => found.content.destroy());
+    return { size: contentSize(found.size), content: opened };
+  }
+
+  override async head(key: string): Promise<{ readonly size: number } | null> {
+    const found = await this.inner.head(key);
+    return found && { size: contentSize(found.size) };
+  }
+
+  override delete(key: string): Promise<void> {
+    return this.inner.delete(key);
+  }
+
+  private blobKey(salt: Buffer): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.secret, salt, 'cadastre blob 1', KEY_LENGTH));
+  }
+}
+
+const sealed = async function* (
+  header: Buffer,
+  content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  frames: Frames,
+): AsyncGenerator<Buffer> {
+  yield header;
+  // An error of the content destroys `frames` with it, so it comes out of the loop below.
+  pipe(content, frames, () => undefined);
+  for await (const frame of frames) yield frame as Buffer;
+};

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { Clock, Refused } from '#kernel';
+import { LINK_LIFE_MS, SignedLinks } from './index.js';
+
+class HandClock extends Clock {
+  time = Date.parse('2026-11-21T12:00:00Z');
+  override now = (): Date => new Date(this.time);
+}
+
+const KEY = Buffer.alloc(32, 3);
+
+const refusal = (work: () => unknown): Refused => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+};
+
+describe('a signed link', () => {
+  it('gives back its subject, whatever characters that has, in a token that fits a path', () => {
+    const links = new SignedLinks(KEY, 'test', new HandClock());
+    const token = links.sign('sv-1/state ü "quoted" /..');
+    expect(token).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
+    expect(links.subjectOf(token)).toBe('sv-1/state ü "quoted" /..');
+  });
+
+  it('lives for a day, not a moment longer', () => {
+    const clock = new HandClock();
+    const links = new SignedLinks(KEY, 'test', clock);
+    const token = links.sign('subject');
+    clock.time += LINK_LIFE_MS - 1;
+    expect(links.subjectOf(token)).toBe('subject');
+    clock.time += 1;
+    expect(refusal(() => links.subjectOf(token))).toMatchObject({
+      kind: 'forbidden',
+      message: 'This link has expired',
+    });
+  });
+
+  it.each(['', '.', 'a.b', 'nothing', 'a.b.c', '%', 'ü.ü', '..'])('is not %j', (token) => {
+    const links = new SignedLinks(KEY, 'test', new HandClock());
+    expect(refusal(() => links.subjectOf(token))).toMatchObject({
+      kind: 'forbidden',
+      message: 'This link is not valid',
+    });
+  });
+
+  it('cannot be changed, cut, lengthened, nor made with another key or for another purpose', () => {
+    const clock = new HandClock();
+    const links = new SignedLinks(KEY, 'test', clock);
+    const [payload = '', mac = ''] = links.sign('sv-1').split('.');
+    const other = Buffer.from(JSON.stringify(['sv-2', clock.time + 1_000_000])).toString('base64url');
+    const forged = [
+      `${other}.${mac}`,
+      `${payload}.${mac.slice(0, -2)}`,
+      `${payload}.${mac}AA`,
+      `${payload}.${mac}.${mac}`,
+      `${payload}.`,
+      new SignedLinks(Buffer.alloc(32, 4), 'test', clock).sign('sv-1'),
+      new SignedLinks(KEY, 'another purpose', clock).sign('sv-1'),
+    ];
+    for (const token of forged) expect(refusal(() => links.subjectOf(token)).kind).toBe('forbidden');
+  });
+});

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { pageDocument, pageOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import type { StateResource } from './state-file.js';
+import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
+import { StateFiles } from './state.files.js';
+
+/** The same for an address as long as the workspace lives: resources have no stream of their own to get an id from. */
+const idOf = (workspace: string, address: string): string =>
+  `wsr-${createHash('sha256').update(`${workspace} ${address}`).digest('hex').slice(0, 16)}`;
+
+const resource = (found: StateResource, { id, workspace, createdAt }: StateVersionRow): Resource => ({
+  id: idOf(workspace, found.address),
+  type: 'resources',
+  attributes: {
+    address: found.address,
+    name: found.name,
+    'created-at': createdAt,
+    'updated-at': createdAt,
+    module: found.module,
+    provider: found.provider,
+    'provider-type': found.type,
+    'modified-by-state-version-id': id,
+    'name-index': found.index,
+  },
+});
+
+/** What the current state manages. A state file does not tell since when, so all times are its own. */
+@Controller('api/v2')
+export class ResourcesController {
+  constructor(
+    private readonly database: Database,
+    private readonly files: StateFiles,
+  ) {}
+
+  @Get('workspaces/:id/resources')
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const current = await currentStateVersion(this.database, actor, 'read-state', id);
+    if (!current) return pageDocument([], page, 0, request.url);
+    const { resources } = await this.files.read(current.id);
+    const shown = resources.slice((page.number - 1) * page.size, page.number * page.size);
+    const data = shown.map((found) => resource(found, current));
+    return pageDocument(data, page, resources.length, request.url);
+  }
+}

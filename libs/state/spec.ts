@@ -1,0 +1,77 @@
+/** What this slice's specs share. */
+export const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
+
+type Parts = {
+  readonly serial?: number;
+  readonly lineage?: string;
+  readonly name?: string;
+  readonly outputs?: object;
+};
+
+/** A state file with one resource of two instances. */
+export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', outputs = {} }: Parts = {}): Buffer =>
+  Buffer.from(
+    JSON.stringify(
+      {
+        version: 4,
+        terraform_version: '1.13.4',
+        serial,
+        lineage,
+        outputs,
+        resources: [
+          {
+            mode: 'managed',
+            type: 'null_resource',
+            name,
+            provider: 'provider["registry.terraform.io/hashicorp/null"]',
+            instances: [0, 1].map((index_key) => ({
+              index_key,
+              schema_version: 0,
+              attributes: { id: `${index_key}` },
+            })),
+          },
+        ],
+        check_results: null,
+      },
+      null,
+      2,
+    ),
+  );
+
+/** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
+type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
+type Api<A extends Answer = Answer> = { post(path: string, body?: unknown): Promise<A> };
+
+const answered = (answer: Answer, status: number): Answer => {
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
+  return answer;
+};
+
+let workspaces = 0;
+
+export const lockedWorkspace = async (
+  api: Api,
+  name = `ws-${(workspaces += 1)}`,
+  organization = 'acme',
+): Promise<string> => {
+  const attributes = { name };
+  const body = { data: { type: 'workspaces', attributes } };
+  const created = answered(await api.post(`/api/v2/organizations/${organization}/workspaces`, body), 201);
+  const { id } = (created.body as { data: { id: string } }).data;
+  answered(await api.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+  return id;
+};
+
+export const unlock = async (api: Api, id: string): Promise<void> => {
+  answered(await api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
+};
+
+/** Requests for state versions: the MD5 is that of these bytes unless the attributes say otherwise. */
+export const stateRequests = (md5Of: (bytes: Buffer) => string) => {
+  const createBody = (attributes: object, bytes: Buffer): object => ({
+    data: { type: 'state-versions', attributes: { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), ...attributes } },
+  });
+  const postState = <A extends Answer>(api: Api<A>, workspace: string, attributes: object, bytes: Buffer): Promise<A> =>
+    api.post(`/api/v2/workspaces/${workspace}/state-versions`, createBody(attributes, bytes));
+  return { createBody, postState };
+};

@@ -1,0 +1,215 @@
+import { describe, expect, it } from '@jest/globals';
+import { Refused } from '#kernel';
+import { parseStateFile, type StateFile } from './state-file.js';
+
+const AWS = 'provider["registry.terraform.io/hashicorp/aws"]';
+const TERRAFORM = 'provider["terraform.io/builtin/terraform"]';
+
+const parse = (file: unknown): StateFile => parseStateFile(Buffer.from(JSON.stringify(file)));
+
+const state = (parts: object = {}): object => ({
+  version: 4,
+  terraform_version: '1.13.4',
+  serial: 7,
+  lineage: '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11',
+  outputs: {},
+  resources: [],
+  check_results: null,
+  ...parts,
+});
+
+const resource = (parts: object = {}): object => ({
+  mode: 'managed',
+  type: 'aws_subnet',
+  name: 'public',
+  provider: AWS,
+  instances: [{ schema_version: 1, attributes: { id: 'subnet-1' }, sensitive_attributes: [] }],
+  ...parts,
+});
+
+const refusal = (bytes: Buffer): Refused => {
+  try {
+    parseStateFile(bytes);
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+};
+
+describe('a state file', () => {
+  it('is read where it is empty', () => {
+    expect(parse(state())).toEqual({
+      serial: 7,
+      lineage: '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11',
+      terraformVersion: '1.13.4',
+      outputs: [],
+      resources: [],
+      providers: {},
+      modules: {},
+    });
+  });
+
+  it('is read with nothing but its version and serial, as old clients write it', () => {
+    expect(parse({ version: 4, serial: 0 })).toMatchObject({ lineage: null, terraformVersion: null, resources: [] });
+  });
+
+  it('is read when it begins with a byte order mark', () => {
+    expect(parseStateFile(Buffer.from(`\uFEFF${JSON.stringify(state())}`)).serial).toBe(7);
+  });
+});
+
+describe('resources', () => {
+  it('have the address that terraform prints, in modules and under count and for_each too', () => {
+    const file = parse(
+      state({
+        resources: [
+          resource(),
+          resource({
+            module: 'module.net',
+            name: 'private',
+            each: 'list',
+            instances: [{ index_key: 0 }, { index_key: 1 }],
+          }),
+          resource({
+            module: 'module.net["eu-west-1"].module.zone[2]',
+            each: 'map',
+            instances: [{ index_key: 'a' }, { index_key: 'with "quotes"' }],
+          }),
+        ],
+      }),
+    );
+    expect(file.resources.map(({ address, module, index }) => [address, module, index])).toEqual([
+      ['aws_subnet.public', 'root', null],
+      ['module.net.aws_subnet.private[0]', 'module.net', '0'],
+      ['module.net.aws_subnet.private[1]', 'module.net', '1'],
+      ['module.net["eu-west-1"].module.zone[2].aws_subnet.public["a"]', 'module.net["eu-west-1"].module.zone[2]', 'a'],
+      [
+        'module.net["eu-west-1"].module.zone[2].aws_subnet.public["with \\"quotes\\""]',
+        'module.net["eu-west-1"].module.zone[2]',
+        'with "quotes"',
+      ],
+    ]);
+  });
+
+  it('are the managed ones: data sources are only summed up', () => {
+    const file = parse(
+      state({
+        resources: [
+          resource(),
+          resource({ mode: 'data', type: 'terraform_remote_state', name: 'vpc', provider: TERRAFORM }),
+          resource({ module: 'module.net', instances: [{ index_key: 0 }, { index_key: 1 }] }),
+          resource({ name: 'gone', instances: [] }),
+        ],
+      }),
+    );
+    expect(file.resources).toHaveLength(3);
+    expect(file.providers).toEqual({ [AWS]: { 'aws-subnet': 3 }, [TERRAFORM]: { 'data.terraform-remote-state': 1 } });
+    expect(file.modules).toEqual({
+      root: { 'aws-subnet': 1, 'data.terraform-remote-state': 1 },
+      'module.net': { 'aws-subnet': 2 },
+    });
+  });
+
+  it('count once while one object of an instance waits to be destroyed', () => {
+    const file = parse(state({ resources: [resource({ instances: [{ deposed: '00000001' }, {}] })] }));
+    expect(file.resources).toHaveLength(1);
+  });
+
+  it.each([
+    [AWS, 'hashicorp/aws'],
+    ['module.a.provider["registry.opentofu.org/hashicorp/null"].west', 'hashicorp/null'],
+    [TERRAFORM, 'builtin/terraform'],
+    ['provider.aws', 'provider.aws'],
+  ])('of %s belong to %s', (provider, name) => {
+    expect(parse(state({ resources: [resource({ provider })] })).resources[0]?.provider).toBe(name);
+  });
+});
+
+describe('outputs', () => {
+  it.each([
+    ['string', 'x', 'string'],
+    ['number', 4.5, 'number'],
+    ['bool', false, 'bool'],
+    [['list', 'string'], ['a'], 'array'],
+    [['set', 'number'], [1], 'array'],
+    [['tuple', ['string', 'number', 'bool']], ['x', 1, false], 'array'],
+    [['map', 'string'], { a: '1' }, 'object'],
+    [['object', { name: 'string', list: ['tuple', ['string']], nested: ['object', {}, []] }], { name: 'n' }, 'object'],
+    ['dynamic', null, 'dynamic'],
+    ['dynamic', [1], 'array'],
+  ])('of type %j are told in a word', (type, value, word) => {
+    const file = parse(state({ outputs: { it: { value, type } } }));
+    expect(file.outputs).toEqual([{ name: 'it', sensitive: false, type: word, detailedType: type, value }]);
+  });
+
+  it('say which of them are sensitive', () => {
+    const outputs = { open: { value: 1, type: 'number' }, secret: { value: 's', type: 'string', sensitive: true } };
+    expect(parse(state({ outputs })).outputs.map(({ name, sensitive }) => [name, sensitive])).toEqual([
+      ['open', false],
+      ['secret', true],
+    ]);
+  });
+
+  it('have no detailed type where the file has none', () => {
+    expect(parse(state({ outputs: { it: { value: true } } })).outputs[0]).toMatchObject({
+      type: 'bool',
+      detailedType: null,
+    });
+  });
+
+  it('may have any name', () => {
+    const outputs = '{"version":4,"serial":1,"outputs":{"__proto__":{"value":1,"type":"number"}}}';
+    expect(parseStateFile(Buffer.from(outputs)).outputs[0]?.name).toBe('__proto__');
+  });
+});
+
+describe('what is not a state file', () => {
+  const deep = (depth: number): unknown => (depth === 0 ? 'string' : ['list', deep(depth - 1)]);
+  const cases: readonly [string, unknown, RegExp][] = [
+    ['a list', [], /not an object/],
+    ['null', null, /not an object/],
+    ['another document', { format_version: '1.0' }, /not a state/],
+    ['a version that is a text', { version: '4', serial: 1 }, /not a state/],
+    ['an older format', { version: 3, serial: 1, modules: [] }, /format is 3/],
+    ['no serial', { version: 4 }, /serial/],
+    ['half a serial', { version: 4, serial: 1.5 }, /serial/],
+    ['resources by name', state({ resources: {} }), /resources is not a list/],
+    ['a resource without a type', state({ resources: [resource({ type: undefined })] }), /type of a resource/],
+    ['an instance that is a number', state({ resources: [resource({ instances: [1] })] }), /instance/],
+    ['an index that is a list', state({ resources: [resource({ instances: [{ index_key: [] }] })] }), /instance/],
+    ['outputs in a list', state({ outputs: [] }), /outputs is not an object/],
+    ['an output that is a text', state({ outputs: { a: 'x' } }), /output "a" is not an object/],
+    ['a type that is none', state({ outputs: { a: { value: 1, type: ['pair', 'string'] } } }), /type of output "a"/],
+    ['an endless type', state({ outputs: { a: { value: 1, type: deep(200) } } }), /type of output "a"/],
+    ['an endless value', state({ outputs: { a: { value: deep(600), type: 'dynamic' } } }), /value of output "a"/],
+    ['a name with NUL', state({ outputs: { 'a\0b': { value: 1, type: 'number' } } }), /not allowed/],
+    ['a name cut in half', state({ resources: [resource({ name: '\ud800' })] }), /not allowed/],
+  ];
+
+  it.each(cases)('is refused: %s', (_name, file, detail) => {
+    const refused = refusal(Buffer.from(JSON.stringify(file)));
+    expect(refused.kind).toBe('unprocessable');
+    expect(refused.message).toMatch(detail);
+  });
+
+  it.each([Buffer.alloc(0), Buffer.from('{"version":4'), Buffer.from([0xff, 0xfe, 0x7b]), Buffer.from('hunter2')])(
+    'is refused without being quoted: %j',
+    (bytes) => {
+      const refused = refusal(bytes);
+      expect(refused.kind).toBe('unprocessable');
+      expect(refused.message).toBe('The state file cannot be read: it is not JSON');
+    },
+  );
+});
+
+it('a state that OpenTofu has encrypted is taken as it is, and tells only its serial and lineage', () => {
+  const sealed = {
+    serial: 3,
+    lineage: 'a-b',
+    meta: { 'key_provider.pbkdf2.main': 'eyJzYWx0Ijo…' },
+    encrypted_data: 'c2VhbGVk',
+    encryption_version: 'v0',
+  };
+  expect(parse(sealed)).toMatchObject({ serial: 3, lineage: 'a-b', outputs: [], resources: [], providers: {} });
+});

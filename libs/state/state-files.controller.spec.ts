@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Clock, sql } from '#kernel';
+import { EncryptedBlobs, FolderBlobs } from '#blob-store';
+import { makeOrganization } from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { StateFiles } from './state.files.js';
+
+const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
+const { postState } = stateRequests(md5Of);
+
+class MovedClock extends Clock {
+  ahead = 0;
+  override now(): Date {
+    return new Date(Date.now() + this.ahead);
+  }
+}
+
+const clock = new MovedClock();
+let server: TestServer;
+/** What the server stores, seen past the server. */
+let files: StateFiles;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  await makeOrganization(server, 'acme');
+  const { settings, encryptionKey } = server.house;
+  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder), encryptionKey));
+});
+
+afterAll(() => server.close());
+
+/** Links name the public address, which is not where a test's server listens. */
+const pathOf = (link: unknown): string => new URL(link as string).pathname;
+
+const put = (path: string, body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, { method: 'PUT', body: body as unknown as string, headers });
+
+type Pending = { readonly id: string; readonly workspace: string; readonly state: string; readonly json: string };
+
+const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<Pending> => {
+  const workspace = await lockedWorkspace(server);
+  const created = await postState(server, workspace, attributes, bytes);
+  expect(created.status).toBe(201);
+  const { id, attributes: shown } = created.body.data;
+  expect(shown).toMatchObject({
+    status: 'pending',
+    size: null,
+    'resources-processed': false,
+    'hosted-state-download-url': null,
+    'hosted-json-state-download-url': null,
+  });
+  return {
+    id: id as string,
+    workspace,
+    state: pathOf(shown['hosted-state-upload-url']),
+    json: pathOf(shown['hosted-json-state-upload-url']),
+  };
+};
+
+const show = async (id: string): Promise<Answer['body']> =>
+  (await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes;
+
+const JSON_STATE = Buffer.from('{"format_version":"1.0","values":{}}');
+
+describe('uploading to the signed links', () => {
+  it('takes both files at once, without a token and of any content type, and finalizes the version', async () => {
+    const bytes = aState({ outputs: { a: { value: 1, type: 'number' } } });
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all([
+      put(version.json, JSON_STATE, { 'content-type': 'application/json' }),
+      put(version.state, bytes, { 'content-type': 'text/plain; charset=utf-8' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const attributes = await show(version.id);
+    expect(attributes).toMatchObject({
+      status: 'finalized',
+      size: bytes.length,
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+    });
+    expect((await server.get(pathOf(attributes['hosted-state-download-url']))).text).toBe(bytes.toString());
+    expect((await server.get(pathOf(attributes['hosted-json-state-download-url']))).text).toBe(JSON_STATE.toString());
+    await unlock(server, version.workspace);
+    const workspace = await server.get(`/api/v2/workspaces/${version.workspace}`);
+    expect(workspace.body.data.relationships['current-state-version'].data.id).toBe(version.id);
+  });
+
+  it('takes the JSON state before the state, and after it', async () => {
+    const [before, after] = [await pendingVersion(aState()), await pendingVersion(aState())];
+    expect((await put(before.json, JSON_STATE)).status).toBe(200);
+    expect(await show(before.id)).toMatchObject({ status: 'pending', 'hosted-json-state-upload-url': null });
+    expect((await put(before.state, aState())).status).toBe(200);
+    expect((await put(after.state, aState())).status).toBe(200);
+    expect(await show(after.id)).toMatchObject({ status: 'finalized', 'hosted-json-state-download-url': null });
+    expect((await put(after.json, JSON_STATE)).status).toBe(200);
+    for (const { id } of [before, after]) {
+      expect((await show(id))['hosted-json-state-download-url']).not.toBeNull();
+    }
+  });
+
+  it('keeps the workspace locked until the state is there, with the words that clients wait on', async () => {
+    const version = await pendingVersion(aState());
+    const early = await server.post(`/api/v2/workspaces/${version.workspace}/actions/unlock`);
+    expect([early.status, early.text]).toEqual([503, expect.stringContaining('latest state version is still pending')]);
+    await put(version.state, aState());
+    await unlock(server, version.workspace);
+  });
+
+  it('takes one state a version: later ones are a conflict, whatever they hold', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    for (const body of [bytes, aState({ name: 'other' }), Buffer.alloc(3_000_000)]) {
+      expect((await put(version.state, body)).status).toBe(409);
+    }
+    expect((await put(version.json, JSON_STATE)).status).toBe(200);
+    expect((await put(version.json, Buffer.from('{}'))).status).toBe(409);
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+    expect((await server.get(`/api/v2/state-versions/${version.id}/json-download`)).text).toBe(JSON_STATE.toString());
+  });
+
+  it('lets one of many uploads at once win', async () => {
+    const bytes = aState({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => put(version.state, bytes)));
+    const won = answers.filter(({ status }) => status === 200);
+    const lost = answers.filter(({ status }) => status === 409);
+    expect([won.length, lost.length]).toEqual([1, 9]);
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+    const finalized = await server.database.row<{ n: number }>(sql`
+      select count(*) as n from event_store.events
+       where type = 'StateVersionFinalized' and stream = ${version.workspace}`);
+    expect(finalized?.n).toBe(1);
+  });
+
+  it.each([
+    ['another MD5 than declared', aState({ name: 'other' }), /MD5/],
+    ['nothing', Buffer.alloc(0), /MD5/],
+  ])('refuses %s, changes nothing, and takes the right state afterwards', async (_name, wrong, detail) => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    const refused = await put(version.state, wrong);
+    const { errors } = (await refused.json()) as { errors: { detail: string }[] };
+    expect([refused.status, errors[0]?.detail]).toEqual([422, expect.stringMatching(detail)]);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+    expect((await put(version.state, bytes)).status).toBe(200);
+  });
+
+  it('refuses what is not a state, though its MD5 is right, and keeps nothing of it', async () => {
+    const bytes = Buffer.from('{"not":"a state"}');
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(422);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('leaves nothing of an upload that breaks off, and takes the whole afterwards', async () => {
+    const bytes = aState({ outputs: { a: { value: 'x'.repeat(2_000_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    await new Promise<void>((resolve) => {
+      const headers = { 'content-length': bytes.length };
+      const half = httpRequest(`${server.url}${version.state}`, { method: 'PUT', headers });
+      half.on('error', () => resolve());
+      half.on('close', () => resolve());
+      half.write(bytes.subarray(0, 1_000_000), () => half.destroy());
+    });
+    await setTimeout(100);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await readdir(join(server.house.settings.blobsFolder, '.drafts'))).toEqual([]);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+  });
+
+  it('finalizes what a killed process had stored and not told, when it is uploaded again', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    await files.put(version.id, 'state', bytes);
+    expect((await show(version.id)).status).toBe('pending');
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).status).toBe(404);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    expect((await show(version.id)).status).toBe('finalized');
+  });
+
+  it('never gives one content out for another that was acknowledged', async () => {
+    // As if another content of the same MD5 lay there.
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    await files.put(version.id, 'state', aState({ name: 'collides' }));
+    expect((await put(version.state, bytes)).status).toBe(409);
+    expect((await show(version.id)).status).toBe('pending');
+  });
+
+  it('takes a state in chunks of unknown length', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+    const init = { method: 'PUT', body, duplex: 'half' };
+    expect((await fetch(`${server.url}${version.state}`, init as RequestInit)).status).toBe(200);
+  });
+
+  it('does not care for tokens, good or bad', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes, { authorization: 'Bearer nonsense' })).status).toBe(200);
+  });
+});
+
+describe('links', () => {
+  it('that are forged are forbidden', async () => {
+    const bytes = aState();
+    const [mine, other] = [await pendingVersion(bytes), await pendingVersion(bytes)];
+    const [payload = ''] = mine.state.split('.');
+    const [, mac = ''] = other.state.split('.');
+    for (const path of [`${payload}.${mac}`, '/api/v2/state-versions/upload/x', `${mine.state}A`]) {
+      const answer = await put(path, bytes);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        403,
+        expect.stringContaining('vnd.api+json'),
+      ]);
+    }
+    expect((await show(mine.id)).status).toBe('pending');
+  });
+
+  it('for the JSON state do not take the state', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.json, bytes)).status).toBe(200);
+    expect((await show(version.id)).status).toBe('pending');
+  });
+
+  it('expire after a day, and the document then has new ones', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    clock.ahead = 24 * 60 * 60 * 1000;
+    try {
+      const late = await put(version.state, bytes);
+      expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('expired')]);
+      const fresh = pathOf((await show(version.id))['hosted-state-upload-url']);
+      expect((await put(fresh, bytes)).status).toBe(200);
+    } finally {
+      clock.ahead = 0;
+    }
+  });
+
+  it('of versions that are gone are not found', async () => {
+    const bytes = aState();
+    const version = await pendingVersion(bytes);
+    await server.delete(`/api/v2/workspaces/${version.workspace}`);
+    expect((await put(version.state, bytes)).status).toBe(404);
+    expect((await put(version.json, JSON_STATE)).status).toBe(404);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('of versions that a newer one has overtaken are not found, and what came is not kept', async () => {
+    const version = await pendingVersion(aState());
+    const newer = aState({ serial: 2 });
+    expect((await postState(server, version.workspace, { serial: 2 }, newer)).status).toBe(201);
+    expect((await put(version.state, aState())).status).toBe(404);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+});
+
+describe('the files', () => {
+  it('lie encrypted', async () => {
+    const bytes = aState({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const stored = await readFile(join(server.house.settings.blobsFolder, 'state-versions', version.id, 'state'));
+    expect(stored.includes('hunter2')).toBe(false);
+    expect(stored.includes('terraform_version')).toBe(false);
+  });
+
+  it('that are refused with their version are not kept', async () => {
+    const workspace = await lockedWorkspace(server);
+    await unlock(server, workspace);
+    const folder = join(server.house.settings.blobsFolder, 'state-versions');
+    const filesIn = async (): Promise<number> =>
+      (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+    const before = await filesIn();
+    const bytes = aState();
+    expect((await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).status).toBe(409);
+    expect(await filesIn()).toBe(before);
+  });
+
+  it('are many megabytes where they must, and their download is the same again', async () => {
+    const bytes = aState({ outputs: { big: { value: 'y'.repeat(20_000_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const answer = await server.get(`/api/v2/state-versions/${version.id}/download`);
+    expect(md5Of(Buffer.from(answer.text))).toBe(md5Of(bytes));
+  });
+});

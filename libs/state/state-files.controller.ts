@@ -1,0 +1,53 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Put, StreamableFile } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { Readable } from 'node:stream';
+import { notFound } from '#kernel';
+import { CurrentActor, Public, type Actor } from '#access';
+import { Database } from '#event-store';
+import { ReceiveStateFile } from './state-versions.handler.js';
+import { stateVersionFor } from './state-versions.queries.js';
+import { StateFiles, type FileKind } from './state.files.js';
+import { StateLinks } from './state.links.js';
+
+/** State files themselves: plain bytes, no JSON:API. Their addresses are told by the documents of state versions. */
+@Controller('api/v2')
+export class StateFilesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: StateFiles,
+    private readonly links: StateLinks,
+  ) {}
+
+  /** The signed link stands for the token (clients.md §4). */
+  @Put('state-versions/upload/:token')
+  @Public()
+  @RouteConfig({ rawBody: true })
+  @HttpCode(200)
+  async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
+    const { stateVersion, kind } = this.links.uploadOf(token);
+    await this.bus.execute(new ReceiveStateFile(stateVersion, kind, content));
+  }
+
+  @Get('state-versions/:id/download')
+  @Header('content-type', 'application/json')
+  download(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
+    return this.send(id, 'state', actor);
+  }
+
+  @Get('state-versions/:id/json-download')
+  @Header('content-type', 'application/json')
+  downloadJson(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
+    return this.send(id, 'json-state', actor);
+  }
+
+  private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
+    const { status } = await stateVersionFor(this.database, actor, 'read-state', id);
+    // A file may be here that nobody was told is accepted.
+    if (kind === 'state' && status === 'pending') throw notFound('The state has not been uploaded yet');
+    const found = await this.files.get(id, kind);
+    if (!found) throw notFound('The state has not been uploaded in this form');
+    return new StreamableFile(found.content, { type: 'application/json', length: found.size });
+  }
+}

@@ -1,0 +1,72 @@
+import { toOne, type Resource } from '#json-api';
+import type { OutputRow, StateVersionRow } from './state-versions.queries.js';
+import type { StateLinks } from './state.links.js';
+
+export type StateVersionView = {
+  readonly links: StateLinks;
+  /** Whether the JSON form of the state is here. */
+  readonly hasJson: boolean;
+  /** Whether the caller may upload. */
+  readonly mayUpload: boolean;
+};
+
+const urlsOf = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
+  const pending = status === 'pending';
+  return {
+    'hosted-state-download-url': pending ? null : links.download(id, 'state'),
+    'hosted-json-state-download-url': hasJson ? links.download(id, 'json-state') : null,
+    'hosted-state-upload-url': pending && mayUpload ? links.upload(id, 'state') : null,
+    'hosted-json-state-upload-url': pending && mayUpload && !hasJson ? links.upload(id, 'json-state') : null,
+  };
+};
+
+/** A state version as every endpoint renders it. */
+export const stateVersionResource = (row: StateVersionRow, view: StateVersionView): Resource => {
+  const self = `/api/v2/state-versions/${row.id}`;
+  const { createdBy } = row;
+  return {
+    id: row.id,
+    type: 'state-versions',
+    attributes: {
+      'created-at': row.createdAt,
+      size: row.size,
+      ...urlsOf(row, view),
+      intermediate: row.intermediate,
+      modules: row.modules,
+      providers: row.providers,
+      // The vendor lists resource blocks here. Decoders want a list or nothing; theirs is at /workspaces/:id/resources.
+      resources: null,
+      'resources-processed': row.status === 'finalized',
+      serial: row.serial,
+      // The file format's version: no other is taken.
+      'state-version': row.status === 'finalized' ? 4 : null,
+      status: row.status,
+      'terraform-version': row.terraformVersion,
+      'vcs-commit-sha': null,
+      'vcs-commit-url': null,
+    },
+    relationships: {
+      run: toOne('runs', row.run, `/api/v2/runs/${row.run ?? ''}`),
+      'created-by': toOne(createdBy.type, createdBy.id, `/api/v2/${createdBy.type}/${createdBy.id}`),
+      workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
+      outputs: {
+        data: row.outputs.map(({ id }) => ({ type: 'state-version-outputs', id })),
+        links: { related: `${self}/outputs` },
+      },
+    },
+    links: { self },
+  };
+};
+
+export const creatorResource = ({ createdBy: { type, id, name } }: StateVersionRow): Resource => ({
+  id,
+  type,
+  attributes: type === 'users' ? { username: name } : { name },
+});
+
+export const outputResource = ({ id, name, sensitive, type, detailedType }: OutputRow, value: unknown): Resource => ({
+  id,
+  type: 'state-version-outputs',
+  attributes: { name, sensitive, type, value, 'detailed-type': detailedType },
+  links: { self: `/api/v2/state-version-outputs/${id}` },
+});

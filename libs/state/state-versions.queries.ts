@@ -1,0 +1,169 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { demand, fresh, type Actor, type Permission } from '#access';
+import type { Database } from '#event-store';
+import { limitOf, type Page } from '#json-api';
+import type { Holder } from '#workspaces/to-workspace';
+import type { Counts } from './state-file.js';
+
+export type OutputRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly sensitive: boolean;
+  readonly type: string;
+  readonly detailedType: unknown;
+};
+
+export type StateVersionRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly serial: number;
+  readonly lineage: string | null;
+  readonly md5: string;
+  readonly status: 'pending' | 'finalized';
+  readonly intermediate: boolean;
+  readonly createdBy: Holder;
+  readonly run: string | null;
+  readonly size: number | null;
+  readonly terraformVersion: string | null;
+  readonly resources: number | null;
+  readonly providers: Counts | null;
+  readonly modules: Counts | null;
+  readonly createdAt: Timestamp;
+  readonly outputs: readonly OutputRow[];
+};
+
+const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "createdIn", v.serial, v.lineage, v.md5,
+  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.size, v.terraform_version as "terraformVersion",
+  v.resources, v.providers, v.modules, v.created_at as "createdAt",
+  coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'sensitive', s.sensitive, 'type', s.type,
+                                                'detailedType', s.detailed_type) order by s.name)
+              from state_version_outputs s where s.state_version = v.id), '[]') as outputs`);
+
+/** The state version, where the caller may do that with its workspace. */
+export const stateVersionFor = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<StateVersionRow> => {
+  const row = await database.row<StateVersionRow>(
+    sql`select ${COLUMNS} from state_versions v where v.id = ${id} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+type AtWorkspace = { readonly owner: string };
+type MaybeVersion = { readonly [K in keyof StateVersionRow]: StateVersionRow[K] | null };
+
+const isVersion = <R extends MaybeVersion>(row: R): row is R & StateVersionRow => row.id !== null;
+
+/** The workspace's current state version; null where it has none. */
+export const currentStateVersion = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  workspace: string,
+): Promise<StateVersionRow | null> => {
+  const row = await database.row<AtWorkspace & MaybeVersion>(sql`
+    select w.organization as owner, version.*
+      from workspaces w
+      left join lateral (select ${COLUMNS} from state_versions v where v.id = w.current_state_version) version on true
+     where w.id = ${workspace} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, permission, { organization: row.owner });
+  return isVersion(row) ? row : null;
+};
+
+/** Refuses who may not do that with the state of this workspace. */
+export const demandOnState = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  workspace: string,
+): Promise<void> => {
+  const row = await database.row<{ organization: string }>(
+    sql`select w.organization from workspaces w where w.id = ${workspace} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+};
+
+export type StateVersionFilter = {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly status: string | undefined;
+};
+
+/** Newest first; one page and the count of all, in one statement. */
+export const listStateVersions = async (
+  database: Database,
+  actor: Actor,
+  { organization, workspace, status }: StateVersionFilter,
+  page: Page,
+): Promise<{ rows: StateVersionRow[]; total: number }> => {
+  const wanted: Sql = status === undefined ? sql`true` : sql`v.status = ${status}`;
+  const found = await database.rows<AtWorkspace & MaybeVersion & { total: number }>(sql`
+    with target as materialized (
+           select w.id, w.organization from workspaces w join organizations o on o.id = w.organization
+            where o.name = ${organization} and w.name = ${workspace} and ${fresh(actor)})
+    select t.organization as owner, page.*,
+           (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
+      from target t
+      left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
+                          order by v.created_in desc ${limitOf(page)}) page on true
+     order by page."createdIn" desc`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-state', { organization: first.owner });
+  return { rows: found.filter(isVersion), total: first.total };
+};
+
+export type Repeatable = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
+
+/** The version just made under this id, or else the one that its maker repeated. */
+export const createdOrRepeated = (
+  database: Database,
+  workspace: string,
+  id: string,
+  { serial, lineage, md5 }: Repeatable,
+): Promise<StateVersionRow | undefined> =>
+  database.row<StateVersionRow>(sql`
+    select ${COLUMNS} from state_versions v
+     where v.workspace = ${workspace}
+       and (v.id = ${id} or (v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
+     order by (v.id = ${id}) desc, v.created_in desc limit 1`);
+
+export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'md5' | 'status'>;
+
+/** For who holds a signed link: nobody is asked about. */
+export const uploadTarget = (database: Database, id: string): Promise<UploadTarget | undefined> =>
+  database.row<UploadTarget>(sql`select v.id, v.workspace, v.md5, v.status from state_versions v where v.id = ${id}`);
+
+/** Whether the version is not finalized and never will be: it is gone, or a newer one has taken its place. */
+export const isHopeless = async (database: Database, id: string): Promise<boolean> => {
+  const hopeful = await database.row(sql`
+    select 1 as one from state_versions v
+     where v.id = ${id}
+       and (v.status = 'finalized' or not exists (select 1 from state_versions newer
+                                                   where newer.workspace = v.workspace
+                                                     and newer.created_in > v.created_in))`);
+  return hopeful === undefined;
+};
+
+/** One output, where the caller may read outputs of its workspace. */
+export const outputFor = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<OutputRow & { readonly stateVersion: string }> => {
+  const row = await database.row<OutputRow & { organization: string; stateVersion: string }>(sql`
+    select s.id, s.organization, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
+           s.detailed_type as "detailedType"
+      from state_version_outputs s where s.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-state-outputs', row);
+  return row;
+};

@@ -1,0 +1,56 @@
+import { BlobExists, bytesOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
+import { parseStateFile, type StateFile } from './state-file.js';
+
+/** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
+export const FILE_KINDS = ['state', 'json-state'] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+const keyOf = (stateVersion: string, kind: FileKind): string => `state-versions/${stateVersion}/${kind}`;
+
+/**
+ * The files of state versions, by the version's id: the log holds no reference to them but that. A file is written once
+ * and never replaced, and lies here before any event says so.
+ */
+export class StateFiles {
+  constructor(private readonly blobs: BlobStore) {}
+
+  /** False where there is one already; that one stays. */
+  async put(stateVersion: string, kind: FileKind, content: BlobContent): Promise<boolean> {
+    try {
+      await this.blobs.put(keyOf(stateVersion, kind), content);
+      return true;
+    } catch (error) {
+      if (error instanceof BlobExists) return false;
+      throw error;
+    }
+  }
+
+  get(stateVersion: string, kind: FileKind): Promise<StoredBlob | null> {
+    return this.blobs.get(keyOf(stateVersion, kind));
+  }
+
+  async has(stateVersion: string, kind: FileKind): Promise<boolean> {
+    return (await this.blobs.head(keyOf(stateVersion, kind))) !== null;
+  }
+
+  async remove(stateVersion: string, kinds: readonly FileKind[] = FILE_KINDS): Promise<void> {
+    await Promise.all(kinds.map((kind) => this.blobs.delete(keyOf(stateVersion, kind))));
+  }
+
+  /** The bytes of a state file that must be there. */
+  async bytes(stateVersion: string): Promise<Buffer> {
+    const found = await this.get(stateVersion, 'state');
+    if (!found) throw new Error(`the file of state version ${stateVersion} is not in the blob store`);
+    return bytesOf(found.content);
+  }
+
+  async read(stateVersion: string): Promise<StateFile> {
+    return parseStateFile(await this.bytes(stateVersion));
+  }
+
+  /** Real values of a finalized version's outputs, by name. They are kept nowhere else. */
+  async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
+    const { outputs } = await this.read(stateVersion);
+    return new Map(outputs.map(({ name, value }) => [name, value]));
+  }
+}

@@ -1,0 +1,46 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Clock } from '#kernel';
+import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
+import { ResourcesController } from './resources.controller.js';
+import { StateFilesController } from './state-files.controller.js';
+import { StateVersionOutputsController } from './state-version-outputs.controller.js';
+import { StateVersionsController } from './state-versions.controller.js';
+import { AddStateVersionHandler, ReceiveStateFileHandler } from './state-versions.handler.js';
+import { StateFiles } from './state.files.js';
+import { StateLinks } from './state.links.js';
+import { StateUploads } from './state.uploads.js';
+
+export type StateOptions = {
+  /** Where files lie; they are encrypted here, on their way in. */
+  readonly blobs: BlobStore;
+  /** 32 bytes. */
+  readonly encryptionKey: Buffer;
+  /** Origin under which clients reach us, without a slash at its end. */
+  readonly publicUrl: string;
+};
+
+@Module({})
+export class StateModule {
+  static with({ blobs, encryptionKey, publicUrl }: StateOptions): DynamicModule {
+    return {
+      module: StateModule,
+      imports: [CqrsModule],
+      controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
+      providers: [
+        AddStateVersionHandler,
+        ReceiveStateFileHandler,
+        StateUploads,
+        // State holds secrets: there is no way to have it stored in the clear.
+        { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
+        {
+          provide: StateLinks,
+          useFactory: (clock: Clock) =>
+            new StateLinks(publicUrl, new SignedLinks(encryptionKey, 'state upload', clock)),
+          inject: [Clock],
+        },
+      ],
+      exports: [StateFiles],
+    };
+  }
+}

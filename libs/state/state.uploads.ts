@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { conflict, Ids, Refused, unprocessable } from '#kernel';
+import type { Actor } from '#access';
+import { Database } from '#event-store';
+import { ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
+import { parseStateFile } from './state-file.js';
+import { isHopeless, type StateVersionRow } from './state-versions.queries.js';
+import { StateFiles } from './state.files.js';
+
+/** Whether nothing was written for certain: an outage may have come after the commit. */
+export const isCertain = (error: unknown): boolean => error instanceof Refused && error.kind !== 'unavailable';
+
+export const alreadyUploaded = (): Refused => conflict('This state version has been uploaded already');
+
+/** Passes content on and, at its end, fails it where its MD5 is not the declared one: then it is not stored. */
+const checked = async function* (
+  content: AsyncIterable<Uint8Array>,
+  declared: string,
+  sha256: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  const md5 = createHash('md5');
+  for await (const piece of content) {
+    md5.update(piece);
+    sha256.update(piece);
+    yield piece;
+  }
+  if (md5.digest('hex') !== declared) {
+    throw unprocessable('The MD5 of the upload is not the one that was declared for it', 'md5');
+  }
+};
+
+/**
+ * How a state file and the log come to agree, whenever a process is killed.
+ *
+ * The file first, under the version's id, then the event: so whatever the log calls finalized is there. A process killed
+ * in between leaves a file that no event speaks of. It is not replaced by the next upload of the same version, but
+ * proved to be the same content, and finalized: files are written once, so that nobody who is late can change what
+ * another was told is stored. Of two uploads at once one stores the file, both then tell the workspace, and the
+ * workspace accepts one: not always the one that stored it. So a refusal is no reason to remove the file, unless the
+ * version can never be finalized any more.
+ */
+@Injectable()
+export class StateUploads {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: StateFiles,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Stores the file of a pending version and tells its workspace; `actor` null where a signed link stands for one. */
+  async finalize(
+    { id, workspace, md5 }: Pick<StateVersionRow, 'id' | 'workspace' | 'md5'>,
+    content: AsyncIterable<Uint8Array>,
+    actor: Actor | null,
+  ): Promise<void> {
+    const sent = createHash('sha256');
+    const stored = await this.files.put(id, 'state', checked(content, md5, sent));
+    const bytes = await this.files.bytes(id);
+    // Not by MD5: collisions can be made to order.
+    if (!stored && !createHash('sha256').update(bytes).digest().equals(sent.digest())) throw alreadyUploaded();
+    const facts = await this.factsOrNothing(id, bytes, stored);
+    try {
+      const command = { type: 'FinalizeStateVersion', data: { id, facts } } as const;
+      await this.bus.execute(new ToWorkspace({ id: workspace }, command, actor));
+    } catch (error) {
+      if (isCertain(error) && (await isHopeless(this.database, id))) await this.files.remove(id, ['state']);
+      throw error;
+    }
+  }
+
+  /** Removes its own file where that is no state: nobody else can have made anything of it. */
+  private async factsOrNothing(id: string, bytes: Buffer, stored: boolean): Promise<StateFacts> {
+    try {
+      return this.factsOf(bytes);
+    } catch (error) {
+      if (stored) await this.files.remove(id, ['state']);
+      throw error;
+    }
+  }
+
+  /** What goes into the log: not a single value. Throws `unprocessable` for what is not a state. */
+  factsOf(bytes: Buffer): StateFacts {
+    const file = parseStateFile(bytes);
+    return {
+      size: bytes.length,
+      terraformVersion: file.terraformVersion,
+      resources: file.resources.length,
+      providers: file.providers,
+      modules: file.modules,
+      outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => {
+        return { id: this.ids.next('wsout'), name, sensitive, type, detailedType };
+      }),
+    };
+  }
+}

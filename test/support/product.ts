@@ -1,0 +1,150 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from './kafka/free-ports.js';
+
+/** How a process of the product ended, and what it said. */
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** The built product, run as its users run it: `cadastre serve`, with a data folder and a port of its own. */
+export type Product = {
+  readonly url: string;
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly adminToken: string;
+  /** Starts it, and resolves when it says that it is ready. */
+  start(): Promise<void>;
+  /** Starts it, and ends it while its own Postgres is starting; resolves when the process is gone. */
+  endDuringStart(signal: NodeJS.Signals): Promise<Ended>;
+  /** Whether its own Postgres has left a process that may still run. */
+  postgresIsLeft(): boolean;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<Ended>;
+  /** SIGTERM; resolves when the process has ended by itself. */
+  stop(): Promise<Ended>;
+  /** A command beside it or alone, such as `verify`. */
+  run(...args: readonly string[]): Promise<Ended>;
+  /** Where its own Postgres answers, while it runs. */
+  databaseUrl(): Promise<string>;
+  /** Ends what still runs, and removes its data. */
+  remove(): Promise<void>;
+};
+
+const ROOT = join(import.meta.dirname, '../..');
+const POLL_MS = 20;
+const START_TIMEOUT_MS = 60_000;
+
+/** Waits for a condition, for as long as a start may take on a busy machine. */
+export const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${START_TIMEOUT_MS} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+};
+
+/** A copy: the build is replaced as a whole by everybody who runs a test, and these tests start it again and again. */
+const copyOfTheBuild = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-product-'));
+  await cp(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+};
+
+type Running = { readonly child: ChildProcess; readonly ended: Promise<Ended>; over(): boolean };
+
+const launch = (folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Running => {
+  const main = join(folder, 'dist/apps/cadastre/src/main.js');
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let over = false;
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    // Not `close`: what it has left behind may hold its pipes open for a while.
+    child.once('exit', (code, signal) => {
+      over = true;
+      setImmediate(() => resolve({ code, signal, ...output }));
+    });
+  });
+  return { child, ended, over: () => over };
+};
+
+export const makeProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
+  const build = await copyOfTheBuild();
+  const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
+  const [port] = await freePorts();
+  const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
+  const env = {
+    // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs the tests is not meant.
+    PATH: process.env['PATH'] ?? '',
+    PORT: String(port),
+    CADASTRE_DATA: dataFolder,
+    CADASTRE_TLS: 'off',
+    CADASTRE_ADMIN_TOKEN: adminToken,
+    LOG_LEVEL: 'warn',
+    ...settings,
+  };
+  const url = `http://127.0.0.1:${port}`;
+  let server: Running | null = null;
+
+  const postmasterFile = join(dataFolder, 'postgres/cluster/postmaster.pid');
+  /** The number and the start of the Postgres that runs, or was killed; empty when it ended by itself. */
+  const postgres = (): string =>
+    existsSync(postmasterFile) ? readFileSync(postmasterFile, 'utf8').split('\n').slice(0, 3).join() : '';
+
+  const isReady = async (): Promise<boolean> => {
+    if (server?.over()) {
+      const { code, signal, stdout, stderr } = await server.ended;
+      throw new Error(`cadastre ended before it was ready (${signal ?? code}):\n${stdout}\n${stderr}`);
+    }
+    const answer = await fetch(`${url}/readyz`).catch(() => null);
+    await answer?.text();
+    return answer?.status === 200;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<Ended> => {
+    if (!server) throw new Error('cadastre is not running');
+    server.child.kill(signal);
+    const ended = await server.ended;
+    server = null;
+    return ended;
+  };
+  return {
+    url,
+    port,
+    dataFolder,
+    adminToken,
+    start: async () => {
+      server = launch(build, ['serve'], env);
+      await until(isReady, 'cadastre is ready');
+    },
+    endDuringStart: async (signal) => {
+      const before = postgres();
+      server = launch(build, ['serve'], env);
+      // Postgres writes this file before it does anything else: it is about to read its log of the time before.
+      await until(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
+      return end(signal);
+    },
+    postgresIsLeft: () => postgres() !== '',
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    run: (...args) => launch(build, args, env).ended,
+    databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
+    remove: async () => {
+      if (server && !server.over()) await end('SIGKILL');
+      await until(() => postgres() === '', 'its Postgres has ended');
+      await rm(dataFolder, { recursive: true, force: true });
+      await rm(build, { recursive: true, force: true });
+    },
+  };
+};
