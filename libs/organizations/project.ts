@@ -41,7 +41,7 @@ const checkName = (name: string): void => {
   if (!/^[A-Za-z0-9 _-]+$/.test(name)) {
     throw unprocessable('Name may only contain letters, numbers, spaces, dashes and underscores', 'name');
   }
-  if (name.length < 3 || name.length > 40) throw unprocessable('Name must be from 3 to 40 characters long', 'name');
+  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
 };
 
 const active = (state: Project): Active => {

@@ -127,19 +127,28 @@ const seesAll = (actor: Identity): Sql => {
 const likePattern = (wildcard: string): string =>
   wildcard.replaceAll(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%');
 
-const hasTag = (key: string, value?: string): Sql => {
-  const valued = value ? sql`and t.value = ${value}` : sql.empty;
-  return sql`exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key} ${valued})`;
-};
+/** Lists are parameters, not pieces of text: every text is a prepared statement of its own on every connection. */
+const hasAllOf = (keys: readonly string[]): Sql => sql`not exists (
+  select 1 from unnest(${keys}::text[]) as wanted (key)
+   where not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = wanted.key))`;
+
+const hasNoneOf = (keys: readonly string[]): Sql =>
+  sql`not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = any (${keys}::text[]))`;
+
+const isTagged = (tagged: WorkspaceFilter['tagged']): Sql => sql`not exists (
+  select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value || null)}::text[])
+                as wanted (key, value)
+   where not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = wanted.key
+                        and (wanted.value is null or t.value = wanted.value)))`;
 
 /** The conditions of a list, besides the organization; none where all of it is asked for. */
 const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
   ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
   ...(filter.wildcard ? [sql`w.name like ${likePattern(filter.wildcard)}`] : []),
   ...(filter.project ? [sql`w.project = ${filter.project}`] : []),
-  ...filter.tags.map((key) => hasTag(key)),
-  ...filter.excludeTags.map((key) => sql`not ${hasTag(key)}`),
-  ...filter.tagged.map(({ key, value }) => hasTag(key, value)),
+  ...(filter.tags.length > 0 ? [hasAllOf(filter.tags)] : []),
+  ...(filter.excludeTags.length > 0 ? [hasNoneOf(filter.excludeTags)] : []),
+  ...(filter.tagged.length > 0 ? [isTagged(filter.tagged)] : []),
   // No workspace has a run yet, so none has one of that status.
   ...(filter.currentRunStatus ? [sql`false`] : []),
 ];
