@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, type EventContext, type Timestamp } from '#kernel';
-import { EventStore, unborn, writeOf } from '#event-store';
+import { Ids, notFound, sql, type EventContext, type Timestamp } from '#kernel';
+import { EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { authenticationToken, type TokenKind } from './authentication-token.js';
 import { hashOf } from './authenticator.js';
 
@@ -50,10 +50,12 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const replaced = await Promise.all(
       (options.replaces ?? []).map((old) => this.store.load(old, authenticationToken)),
     );
+    const held = organization === null ? [] : [await this.holding(organization)];
     const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;
     const create = { type: 'CreateAuthenticationToken', data: birth } as const;
     const { events } = await this.store.append(
       [
+        ...held,
         ...replaced.map((old) => writeOf(authenticationToken, old, organization, destroy)),
         writeOf(authenticationToken, unborn(id, authenticationToken), organization, create),
       ],
@@ -64,6 +66,14 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
       ],
     );
     return { ...token, id, secret, createdAt: events.at(-1)?.time ?? '' };
+  }
+
+  /** Its organization must not be gone when the token comes. */
+  private async holding(organization: string): Promise<Write> {
+    const row = await this.store.database.row<{ version: number }>(sql`
+      select s.version from organizations o join event_store.streams s on s.stream = o.id where o.id = ${organization}`);
+    if (!row) throw notFound();
+    return unchanged(organization, row.version);
   }
 }
 

@@ -1,5 +1,4 @@
 import { Clock } from '#kernel';
-import type { Answer, Api } from '../../test/support/server.js';
 import type { Entry } from './entry.js';
 import type { Pagination } from './walk.js';
 
@@ -13,15 +12,23 @@ export class MovedClock extends Clock {
   }
 }
 
+/** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
+type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
+
 export type TrailPage = { readonly data: readonly Entry[]; readonly pagination: Pagination };
 
 const PATH = '/api/v2/organization/audit-trail';
 
-export const ask = (api: Api, query: string | Readonly<Record<string, string>> = {}): Promise<Answer> =>
-  api.get(`${PATH}?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
+export const ask = <A extends Answer>(
+  api: { get(path: string): Promise<A> },
+  query: string | Readonly<Record<string, string>> = {},
+): Promise<A> => api.get(`${PATH}?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
 
 /** A page of the caller's trail, which must be given. */
-export const readTrail = async (api: Api, query: Parameters<typeof ask>[1] = {}): Promise<TrailPage> => {
+export const readTrail = async (
+  api: { get(path: string): Promise<Answer> },
+  query: Parameters<typeof ask>[1] = {},
+): Promise<TrailPage> => {
   const { status, body, text } = await ask(api, query);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   return body as TrailPage;

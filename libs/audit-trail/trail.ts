@@ -42,12 +42,15 @@ export const continueTrails = (
     // The turn itself is told: the first entry says that the trail begins, the last that it ends.
     const told = row && (trail.open || turn === 'open') ? entryOf(event, row, after(trail.last, event.time)) : null;
     if (told) entries.push(told);
-    if (!told && !turn) continue;
-    const open = turn ? turn === 'open' : trail.open;
-    trails.set(event.organization, { open, last: told?.timestamp ?? trail.last });
+    if (told || turn) trails.set(event.organization, turned(trail, turn, told));
   }
   return { entries, trails };
 };
+
+const turned = (trail: Trail, turn: Turn, told: Entry | null): Trail => ({
+  open: turn === null ? trail.open : turn === 'open',
+  last: told?.timestamp ?? trail.last,
+});
 
 const belongs = (event: Recorded): event is OrganizationsEvent => event.organization !== null;
 

@@ -7,8 +7,16 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { Clock } from '#kernel';
 import { BlobExists, bytesOf, EncryptedBlobs, FolderBlobs, type BlobStore } from './index.js';
 
+class MachineClock extends Clock {
+  override now(): Date {
+    return new Date();
+  }
+}
+
+const clock = new MachineClock();
 const KEY = Buffer.alloc(32, 1);
 
 let root: string;
@@ -36,8 +44,11 @@ const pieces = async function* (count: number, size: number): AsyncGenerator<Buf
 };
 
 const stores = [
-  ['FolderBlobs', (folder: string): BlobStore => new FolderBlobs(folder)],
-  ['EncryptedBlobs over FolderBlobs', (folder: string): BlobStore => new EncryptedBlobs(new FolderBlobs(folder), KEY)],
+  ['FolderBlobs', (folder: string): BlobStore => new FolderBlobs(folder, clock)],
+  [
+    'EncryptedBlobs over FolderBlobs',
+    (folder: string): BlobStore => new EncryptedBlobs(new FolderBlobs(folder, clock), KEY),
+  ],
 ] as const;
 
 describe.each(stores)('%s', (_name, make) => {
@@ -158,13 +169,13 @@ describe.each(stores)('%s', (_name, make) => {
 describe('FolderBlobs', () => {
   it('removes drafts that a killed process left a day ago, and no younger ones', async () => {
     const folder = await newFolder();
-    await new FolderBlobs(folder).put('first', Buffer.from('x'));
+    await new FolderBlobs(folder, clock).put('first', Buffer.from('x'));
     const [old, young] = [join(folder, '.drafts', 'old'), join(folder, '.drafts', 'young')];
     await writeFile(old, 'left');
     await writeFile(young, 'being written');
     const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(old, yesterday, yesterday);
-    await new FolderBlobs(folder).put('second', Buffer.from('y'));
+    await new FolderBlobs(folder, clock).put('second', Buffer.from('y'));
     expect((await files(folder)).toSorted()).toEqual([young, join(folder, 'first'), join(folder, 'second')]);
   });
 });
@@ -172,7 +183,7 @@ describe('FolderBlobs', () => {
 describe('EncryptedBlobs', () => {
   const encrypted = async (): Promise<{ folder: string; store: BlobStore; file: string }> => {
     const folder = await newFolder();
-    const store = new EncryptedBlobs(new FolderBlobs(folder), KEY);
+    const store = new EncryptedBlobs(new FolderBlobs(folder, clock), KEY);
     return { folder, store, file: join(folder, 'secret') };
   };
 
@@ -213,15 +224,15 @@ describe('EncryptedBlobs', () => {
   it('does not open anything with another key', async () => {
     const { folder, store } = await encrypted();
     await store.put('secret', Buffer.from('mine'));
-    const other = new EncryptedBlobs(new FolderBlobs(folder), Buffer.alloc(32, 2));
+    const other = new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(32, 2));
     await expect(contentOf(other, 'secret')).rejects.toThrow(/another key/);
-    expect(() => new EncryptedBlobs(new FolderBlobs(folder), Buffer.alloc(16))).toThrow('32 bytes');
+    expect(() => new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(16))).toThrow('32 bytes');
   });
 
   it('tells a reader who comes by a stream that the inner store broke', async () => {
     const { store, folder } = await encrypted();
     await store.put('secret', randomBytes(200_000));
-    const broken = new EncryptedBlobs(new BreakingBlobs(folder), KEY);
+    const broken = new EncryptedBlobs(new BreakingBlobs(folder, clock), KEY);
     await expect(contentOf(broken, 'secret')).rejects.toThrow('disk gone');
   });
 });

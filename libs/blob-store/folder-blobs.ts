@@ -3,6 +3,7 @@ import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Clock } from '#kernel';
 import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
 // No key can name it: segments of keys do not begin with a dot.
@@ -43,7 +44,10 @@ const syncFolder = async (folder: string): Promise<void> => {
 export class FolderBlobs extends BlobStore {
   private prepared: Promise<void> | null = null;
 
-  constructor(private readonly folder: string) {
+  constructor(
+    private readonly folder: string,
+    private readonly clock: Clock,
+  ) {
     super();
   }
 
@@ -101,8 +105,7 @@ export class FolderBlobs extends BlobStore {
     for (const name of await readdir(drafts)) {
       const draft = join(drafts, name);
       const found = await unlessMissing(stat(draft));
-      // The machine's clock, for that is what files are stamped with.
-      if (found && Date.now() - found.mtimeMs > ABANDONED_AFTER) await rm(draft, { force: true });
+      if (found && this.clock.now().getTime() - found.mtimeMs > ABANDONED_AFTER) await rm(draft, { force: true });
     }
   }
 

@@ -2,16 +2,18 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { Public } from '#access';
 
 // No `login.v1`: there is no OAuth server here, and only without one does `terraform login` ask for a token to paste.
-// Without a charset: the CLI takes exactly `application/json` (clients.md §7).
-const SERVICES = JSON.stringify({
-  'modules.v1': '/api/registry/v1/modules/',
-  'motd.v1': '/api/terraform/motd',
-  'providers.v1': '/api/registry/v1/providers/',
-  'state.v2': '/api/v2/',
-  'tfe.v2': '/api/v2/',
-  'tfe.v2.1': '/api/v2/',
-  'tfe.v2.2': '/api/v2/',
-});
+// Bytes, because Fastify adds a charset to texts and the CLI takes exactly `application/json` (clients.md §7).
+const SERVICES = Buffer.from(
+  JSON.stringify({
+    'modules.v1': '/api/registry/v1/modules/',
+    'motd.v1': '/api/terraform/motd',
+    'providers.v1': '/api/registry/v1/providers/',
+    'state.v2': '/api/v2/',
+    'tfe.v2': '/api/v2/',
+    'tfe.v2.1': '/api/v2/',
+    'tfe.v2.2': '/api/v2/',
+  }),
+);
 
 /** Remote service discovery. @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery */
 @Controller()
@@ -19,7 +21,7 @@ const SERVICES = JSON.stringify({
 export class DiscoveryController {
   @Get('.well-known/terraform.json')
   @Header('content-type', 'application/json')
-  services(): string {
+  services(): Buffer {
     return SERVICES;
   }
 }

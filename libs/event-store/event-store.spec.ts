@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { Refused, sql, type Recorded } from '#kernel';
 import { unborn, writeOf, type EventStore, type Write } from './event-store.js';
@@ -286,15 +287,18 @@ describe('transactions that commit late', () => {
 });
 
 describe('streams of one transaction', () => {
-  const waiting = async (): Promise<number> =>
+  // Asked over a connection of its own: on a shared one it might stand behind who waits.
+  const waitingOf = (client: pg.Client) => async (): Promise<number> =>
     (
-      await house.database.rows(sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-    ).length;
+      await client.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).rows.length;
 
   it('come in the order of their versions, though another writer comes between', async () => {
     await house.append('lamp-1', 0, hung('cellar'));
     const holder = await house.connect();
+    const waiting = waitingOf(await house.connect());
     await holder.query(`begin; update event_store.streams set decider = null where stream = 'lamp-1'`);
     // It has its number in the log now, and waits; meanwhile somebody writes its other stream.
     const both = store.append([write('lamp-1', 1, lit('ada')), write('lamp-2', 'any', lit('ada'))], context);
@@ -304,7 +308,7 @@ describe('streams of one transaction', () => {
     await until(async () => done || (await waiting()) === 2);
     await holder.query('rollback');
     await Promise.all([both, other]);
-    const versions = (await readLog(10, 3)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
+    const versions = (await readLog(10, 4)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
     expect(versions).toEqual([1, 2]);
   });
 });

@@ -23,7 +23,7 @@ import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
 /** The version a stream must have: a number (0 = it must not exist), or `any`. */
 export type ExpectedVersion = number | 'any';
 
-/** What one append does to one stream. */
+/** What one append does to one stream; without events it only holds the stream at the expected version meanwhile. */
 export type Write = {
   readonly stream: string;
   /** External id of the organization, null for what belongs to the site. */
@@ -63,6 +63,17 @@ export const writeOf = <S, C extends Message, E extends Message>(
   const snapshot = { decider: decider.version, state };
   return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
 };
+
+/** Holds a stream at the version it was read at, while something is appended that must not outlive it. */
+export const unchanged = (stream: string, version: number): Write => ({
+  stream,
+  organization: null,
+  expected: version,
+  events: [],
+});
+
+/** In `read`: fails the transaction, so that `handle` decides anew, where the condition holds after all. */
+export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
 
 /** A stream that does not exist yet. */
 export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
@@ -179,6 +190,8 @@ export class EventStore {
     readonly command: (loaded: L) => C;
     readonly organization: (loaded: L) => string | null;
     readonly context: EventContext;
+    /** Streams that the decision counts on besides its own. */
+    readonly holding?: (loaded: L) => readonly Write[];
     readonly read?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {
     for (let attempt = 1; ; attempt += 1) {
@@ -189,7 +202,7 @@ export class EventStore {
         return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
       }
       try {
-        const { rows } = await this.append([write], task.context, read);
+        const { rows } = await this.append([...(task.holding?.(loaded) ?? []), write], task.context, read);
         return { loaded, rows };
       } catch (error) {
         if (attempt === ATTEMPTS || !(isStale(error) || isWorthRepeating(error))) throw error;
@@ -245,10 +258,11 @@ const locksOf = (writes: readonly Write[]): Sql[] => {
   const streams = writes.filter(({ expected }) => expected === 'any').map(({ stream }) => stream);
   if (writes.length < 2) return [];
   // In one order, or two such appends wait for one another.
-  return streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(hashtextextended(${stream}, 0))`);
+  return streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`);
 };
 
 const appendStatement = (write: Write, time: string, context: EventContext, recorded: readonly Recorded[]): Sql => {
+  if (write.events.length === 0) return sql`select event_store.expect(${write.stream}, ${write.expected})`;
   const events = recorded
     .filter((event) => event.stream === write.stream)
     .map(({ id, type, schemaVersion, data }) => ({ id, type, schemaVersion, data }));

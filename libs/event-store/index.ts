@@ -2,7 +2,9 @@ export { EventStoreModule, type StoreParts } from './event-store.module.js';
 export { Database, type DatabaseOptions, type Row, type Session, type StatementCounter } from './database.js';
 export {
   EventStore,
+  staleWhen,
   unborn,
+  unchanged,
   writeOf,
   type Appended,
   type ExpectedVersion,

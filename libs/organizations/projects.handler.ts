@@ -1,9 +1,9 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
-import { brokenUnique, Database, EventStore, unborn } from '#event-store';
+import { Ids, sql, unprocessable } from '#kernel';
+import { brokenUnique, Database, EventStore, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
 import { project, type ProjectCommand, type ProjectRow } from './project.js';
-import { organizationFor } from './organizations.queries.js';
+import { organizationForCommand } from './organizations.queries.js';
 import { projectById, projectFor } from './projects.queries.js';
 
 type BirthCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
@@ -54,10 +54,11 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
         decider: project,
         load: async () => ({
           ...unborn(id, project),
-          owner: await organizationFor(this.database, actor, 'create-project', organization),
+          owner: await organizationForCommand(this.database, actor, 'create-project', organization),
         }),
         command: () => command,
         organization: ({ owner }) => owner.id,
+        holding: ({ owner }) => [unchanged(owner.id, owner.snapshot.version)],
         context: contextOf(actor),
         read: () => [projectById(id)],
       })
@@ -87,7 +88,13 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
             : command,
         organization: ({ row }) => row.organization,
         context: contextOf(actor),
-        read: () => [projectById(id)],
+        read: () => [
+          projectById(id),
+          // A workspace may have come in between the count and the lock.
+          ...(command.type === 'DeleteProject'
+            ? [staleWhen(sql`exists (select 1 from workspaces where project = ${id})`)]
+            : []),
+        ],
       })
       .catch(refuseTakenName);
     return (rows[0]?.[0] as ProjectRow | undefined) ?? null;

@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startTestServer({ clock });
   await makeOrganization(server, 'acme');
   const { settings, encryptionKey } = server.house;
-  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder), encryptionKey));
+  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder, clock), encryptionKey));
 });
 
 afterAll(() => server.close());
@@ -157,6 +157,15 @@ describe('uploading to the signed links', () => {
     const bytes = Buffer.from('{"not":"a state"}');
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(422);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('refuses what is not a state however often it comes at once', async () => {
+    const bytes = Buffer.from(`{"not":"a state","but":"${'long'.repeat(10_000)}"}`);
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => put(version.state, bytes)));
+    expect(answers.filter(({ status }) => status !== 422 && status !== 409)).toEqual([]);
     expect((await show(version.id)).status).toBe('pending');
     expect(await files.has(version.id, 'state')).toBe(false);
   });

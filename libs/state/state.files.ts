@@ -37,15 +37,16 @@ export class StateFiles {
     await Promise.all(kinds.map((kind) => this.blobs.delete(keyOf(stateVersion, kind))));
   }
 
-  /** The bytes of a state file that must be there. */
-  async bytes(stateVersion: string): Promise<Buffer> {
+  async bytes(stateVersion: string): Promise<Buffer | null> {
     const found = await this.get(stateVersion, 'state');
-    if (!found) throw new Error(`the file of state version ${stateVersion} is not in the blob store`);
-    return bytesOf(found.content);
+    return found && bytesOf(found.content);
   }
 
+  /** The state of a finalized version, which must be there. */
   async read(stateVersion: string): Promise<StateFile> {
-    return parseStateFile(await this.bytes(stateVersion));
+    const bytes = await this.bytes(stateVersion);
+    if (!bytes) throw new Error(`the file of state version ${stateVersion} is not in the blob store`);
+    return parseStateFile(bytes);
   }
 
   /** Real values of a finalized version's outputs, by name. They are kept nowhere else. */

@@ -59,6 +59,8 @@ export class StateUploads {
     const sent = createHash('sha256');
     const stored = await this.files.put(id, 'state', checked(content, md5, sent));
     const bytes = await this.files.bytes(id);
+    // It was there a moment ago, was found to be no state, and removed.
+    if (!bytes) throw conflict('Another upload of this state version has just been refused');
     // Not by MD5: collisions can be made to order.
     if (!stored && !createHash('sha256').update(bytes).digest().equals(sent.digest())) throw alreadyUploaded();
     const facts = await this.factsOrNothing(id, bytes, stored);

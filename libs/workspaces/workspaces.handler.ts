@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
-import { brokenUnique, Database, EventStore, unborn } from '#event-store';
+import { brokenUnique, Database, EventStore, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
 import { ToWorkspace } from './to-workspace.js';
 import { workspace, type WorkspaceCommand, type WorkspaceRow } from './workspace.js';
@@ -67,6 +67,10 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
           return { type: 'CreateWorkspace', data: { ...data, project: place.project } } as const;
         },
         organization: ({ place }) => place.organization,
+        holding: ({ place }) => [
+          unchanged(place.organization, place.organizationVersion),
+          ...(place.project && place.projectVersion ? [unchanged(place.project, place.projectVersion)] : []),
+        ],
         context: contextOf(actor),
         read: () => [workspaceById(id)],
       })
@@ -91,11 +95,12 @@ export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
         load: async () => {
           const found = await workspaceForCommand(this.database, actor, target, project);
           if (actor) authorize(actor, command, found);
-          if (!found.projectFits) throw refuseProject();
+          if (project && found.projectVersion === null) throw refuseProject();
           return { ...(await this.store.restore(found.id, workspace, found.snapshot)), found };
         },
         command: () => command,
         organization: ({ found }) => found.organization,
+        holding: ({ found }) => heldFor(command, project, found),
         context: this.contextOf(actor),
         read: ({ stream }) => [workspaceById(stream)],
       })
@@ -107,6 +112,19 @@ export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
     return actor ? contextOf(actor) : systemContext('signed link', this.ids.uuid());
   }
 }
+
+/** They change the workspace's own row only: where that is gone, with its organization, they find none and leave none. */
+const LEAVE_NO_ROWS: readonly WorkspaceCommand['type'][] = ['LockWorkspace', 'UnlockWorkspace', 'ForceUnlockWorkspace'];
+
+/** The organization's deletion takes all rows of its workspaces along; those that came after it would stay. */
+const heldFor = (
+  { type }: ToWorkspace['command'],
+  project: string | null,
+  { organization, organizationVersion, projectVersion }: WorkspaceForCommand,
+): readonly Write[] => [
+  ...(LEAVE_NO_ROWS.includes(type) ? [] : [unchanged(organization, organizationVersion)]),
+  ...(project && projectVersion ? [unchanged(project, projectVersion)] : []),
+];
 
 const authorize = (actor: Actor, command: ToWorkspace['command'], found: WorkspaceForCommand): void => {
   // Who may not even read it learns nothing, not that it is forbidden.

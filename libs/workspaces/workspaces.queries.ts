@@ -46,8 +46,9 @@ export const workspaceFor = async (
 export type WorkspaceForCommand = Place & {
   readonly id: string;
   readonly allowForceDelete: boolean;
-  /** Whether the project that the command names is one of the same organization. */
-  readonly projectFits: boolean;
+  readonly organizationVersion: number;
+  /** Version of the project that the command names; null where it is none of the same organization, or none is named. */
+  readonly projectVersion: number | null;
   readonly snapshot: Snapshot;
 };
 
@@ -59,26 +60,37 @@ export const workspaceForCommand = async (
 ): Promise<WorkspaceForCommand> => {
   const row = await database.row<WorkspaceForCommand>(sql`
     select w.id, w.organization, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
-           ${project}::text is null
-             or exists (select 1 from projects p where p.id = ${project} and p.organization = w.organization) as "projectFits",
+           so.version as "organizationVersion",
+           (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
+             where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
+      join event_store.streams so on so.stream = w.organization
      where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
   return row;
 };
 
-/** Where a new workspace would go: its organization, and its project if that is one of the organization's. */
+/** Where a new workspace would go; `project` null where it is none of the organization's. */
+export type PlaceForNew = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly project: string | null;
+  readonly projectVersion: number | null;
+};
+
 export const placeForNew = async (
   database: Database,
   actor: Actor,
   organization: string,
   project: string | null,
-): Promise<{ readonly organization: string; readonly project: string | null }> => {
-  const row = await database.row<{ organization: string; project: string | null }>(sql`
-    select o.id as organization, p.id as project
+): Promise<PlaceForNew> => {
+  const row = await database.row<PlaceForNew>(sql`
+    select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion"
       from organizations o
+      join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
+      left join event_store.streams sp on sp.stream = p.id
      where o.name = ${organization} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'create-workspace', row);

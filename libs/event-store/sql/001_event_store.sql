@@ -45,6 +45,11 @@ create table event_store.checkpoints (
   updated_at timestamptz not null default now()
 ) with (fillfactor = 50);
 
+-- The lock of a stream, taken before a transaction writes anything and so before it has its number: whoever waits for
+-- another gets the higher number, and the log's order is the order in which things happened, also across streams.
+create function event_store.lock_of(_stream text) returns bigint language sql immutable as
+  $$ select hashtextextended(_stream, 0) $$;
+
 -- Appends to one stream inside the caller's transaction. _expected: the version the stream must have, 0 = it must not
 -- exist, null = any. Raises CA409 where it differs, so that whatever else is in the transaction fails with it.
 create function event_store.append(
@@ -55,9 +60,8 @@ declare
   _count bigint := jsonb_array_length(_events);
   _version bigint;
 begin
+  perform pg_advisory_xact_lock(event_store.lock_of(_stream));
   if _expected is null then
-    -- Two such writers must not take their transaction ids in one order and the stream's versions in the other.
-    perform pg_advisory_xact_lock(hashtextextended(_stream, 0));
     insert into event_store.streams as s (stream, version, decider, state) values (_stream, _count, _decider, _state)
       on conflict (stream) do update set version = s.version + _count, decider = null, state = null
       returning version into _version;
@@ -76,4 +80,23 @@ begin
            _organization, _time, e -> 'data', _context
       from jsonb_array_elements(_events) with ordinality as list (e, n);
   return _version;
+end $$;
+
+-- Fails the transaction with CA409 unless the stream is at that version, and keeps it there until the transaction ends:
+-- a workspace is not born into an organization that is being deleted at the same time.
+create function event_store.expect(_stream text, _version bigint) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(event_store.lock_of(_stream));
+  perform from event_store.streams where stream = _stream and version = _version;
+  if not found then
+    raise exception 'stream % is not at version %', _stream, _version using errcode = 'CA409';
+  end if;
+end $$;
+
+-- For what was true when the decision was made and must still be true once the stream is locked.
+create function event_store.stale_when(_condition boolean) returns void language plpgsql as $$
+begin
+  if _condition then
+    raise exception 'what was decided on has changed' using errcode = 'CA409';
+  end if;
 end $$;

@@ -1,0 +1,241 @@
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { Refused, sql, type Recorded } from '#kernel';
+import { FollowerRunner, type Log } from './follower-runner.js';
+import { caughtUp, LOG_START, type Follower } from './follower.js';
+import { rebuild, viewsOf } from './rebuild.js';
+import { appendOn, hung, LampHouse, lampSlice, lit, until } from './spec.js';
+
+let testDatabase: TestDatabase;
+let house: LampHouse;
+const running = new Set<FollowerRunner>();
+
+beforeEach(async () => {
+  testDatabase = await freshDatabase();
+  house = await LampHouse.over(testDatabase.url);
+});
+afterEach(async () => {
+  await Promise.all([...running].map((runner) => runner.stop()));
+  running.clear();
+  await house.close();
+  await testDatabase.drop();
+});
+
+const sighting = ({ position, id, stream }: Recorded) =>
+  sql`insert into sightings (position, event, stream) values (${position}, ${id}, ${stream})`;
+
+/** Writes down what it sees; `before` is asked first, and may fail or take its time. */
+const watchman = (before: (events: readonly Recorded[]) => Promise<void> | void = () => undefined): Follower => ({
+  name: 'watchman',
+  batch: 3,
+  tables: ['sightings'],
+  follow: async (events) => {
+    await before(events);
+    return events.map(sighting);
+  },
+});
+
+type Said = { readonly text: string; readonly context: Readonly<Record<string, unknown>> };
+
+const run = (follower: Follower): { readonly runner: FollowerRunner; readonly said: readonly Said[] } => {
+  const said: Said[] = [];
+  const keep = (context: object, text: string): void =>
+    void said.push({ text, context: context as Readonly<Record<string, unknown>> });
+  const log: Log = { warn: keep, info: keep };
+  const runner = new FollowerRunner(house.store, follower, log);
+  running.add(runner);
+  runner.start();
+  return { runner, said };
+};
+
+const leads = ({ said }: { readonly said: readonly Said[] }): boolean =>
+  said.some(({ text }) => text === 'follower leads');
+
+const seen = async (): Promise<unknown[]> =>
+  (await house.database.rows(sql`select event from sightings order by position`)).map((row) => row['event']);
+const logged = async (): Promise<unknown[]> =>
+  (await house.database.rows(sql`select id from event_store.events order by position`)).map((row) => row['id']);
+const checkpoint = () =>
+  house.database.row(sql`select transaction::text as transaction, position from event_store.checkpoints`);
+
+const light = async (times: number): Promise<void> => {
+  for (let time = 0; time < times; time += 1) await house.append('lamp-1', 'any', lit(`user-${time}`));
+};
+
+/** As above, and what was written may be read: no transaction of another database of this server holds it back. */
+const lightAndSettle = async (times: number): Promise<void> => {
+  await light(times);
+  const read = () => house.store.read(LOG_START, times, (statement) => house.database.rows(statement));
+  await until(async () => (await read()).length === times);
+};
+
+const expectAllSeenOnce = async (): Promise<void> => {
+  await caughtUp(house.database, 'watchman');
+  expect(await seen()).toEqual(await logged());
+};
+
+describe('a follower', () => {
+  it('gets the whole log in order, what was there before it and what comes after', async () => {
+    await light(7);
+    run(watchman());
+    await light(7);
+    await expectAllSeenOnce();
+    expect(await checkpoint()).toEqual(
+      await house.database.row(sql`
+        select transaction::text as transaction, position from event_store.events order by position desc limit 1`),
+    );
+  });
+
+  it('gets at most a batch at a time', async () => {
+    await lightAndSettle(10);
+    const sizes: number[] = [];
+    run(watchman((events) => void sizes.push(events.length)));
+    await expectAllSeenOnce();
+    expect(sizes).toEqual([3, 3, 3, 1]);
+  });
+
+  it('goes on where its predecessor stopped', async () => {
+    await light(4);
+    const first = run(watchman());
+    await expectAllSeenOnce();
+    await first.runner.stop();
+    await light(4);
+    run(watchman());
+    await expectAllSeenOnce();
+  });
+
+  it('sees what commits late, once, and in its place', async () => {
+    const order: string[] = [];
+    run(watchman((events) => void order.push(...events.map(({ id }) => id))));
+    const clients = await Promise.all(Array.from({ length: 6 }, () => house.connect()));
+    for (const [n, client] of clients.entries()) {
+      await client.query('begin');
+      await appendOn(client, `late-${n}`, `0190f3a0-0000-7000-9000-00000000000${n}`);
+    }
+    await light(3);
+    for (const client of clients.toReversed()) {
+      await client.query('commit');
+      await light(1);
+    }
+    await expectAllSeenOnce();
+    const log = await house.database.rows(sql`select id from event_store.events order by transaction, position`);
+    expect(order).toEqual(log.map((row) => row['id']));
+  });
+
+  it('has written nothing of a batch whose checkpoint is not written, and no checkpoint without the batch', async () => {
+    await light(2);
+    await house.database.rows(sql.raw('alter table sightings add constraint one_only check (position < 2)'));
+    const { said } = run(watchman());
+    await until(() => said.some(({ text }) => text.startsWith('follower failed')));
+    expect(await seen()).toEqual([]);
+    expect(await checkpoint()).toBeUndefined();
+    await house.database.rows(sql.raw('alter table sightings drop constraint one_only'));
+    await expectAllSeenOnce();
+  });
+
+  it('comes again with the same batch after ever longer pauses, and skips nothing', async () => {
+    await lightAndSettle(5);
+    const tried: string[][] = [];
+    const { said } = run(
+      watchman((events) => {
+        tried.push(events.map(({ id }) => id));
+        if (tried.length <= 3) throw new Error('asleep');
+      }),
+    );
+    await expectAllSeenOnce();
+    expect(new Set(tried.slice(0, 4).map((ids) => ids.join())).size).toBe(1);
+    expect(said.flatMap(({ context }) => context['retryInMs'] ?? [])).toEqual([100, 200, 400]);
+  });
+
+  it('goes on when its connection is cut', async () => {
+    const follower = run(watchman());
+    await light(2);
+    await expectAllSeenOnce();
+    // Several connections have its name: it is the one that holds the lock.
+    const client = await house.connect();
+    await client.query(`select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
+    await until(() => follower.said.filter(({ text }) => text === 'follower leads').length === 2);
+    await light(2);
+    await expectAllSeenOnce();
+  });
+});
+
+describe('two runners of one follower', () => {
+  it('take turns: one leads, the other stands by until the first is gone', async () => {
+    const handled = { first: 0, second: 0 };
+    const first = run(watchman((events) => void (handled.first += events.length)));
+    await until(() => leads(first));
+    const second = run(watchman((events) => void (handled.second += events.length)));
+    await light(9);
+    await expectAllSeenOnce();
+    expect(handled).toEqual({ first: 9, second: 0 });
+    expect(leads(second)).toBe(false);
+    await first.runner.stop();
+    await until(() => leads(second));
+    await light(4);
+    await expectAllSeenOnce();
+    expect(handled).toEqual({ first: 9, second: 4 });
+  });
+
+  it('are not two runners of different followers', async () => {
+    await light(2);
+    const one = run(watchman());
+    const other = run({ ...watchman(), name: 'neighbour', tables: [], follow: () => Promise.resolve([]) });
+    await until(() => leads(one) && leads(other));
+    await caughtUp(house.database, 'neighbour');
+    await expectAllSeenOnce();
+  });
+});
+
+describe('a rebuild beside a runner', () => {
+  it('does not make it tell a batch twice that it had in hand', async () => {
+    await lightAndSettle(4);
+    const [view] = viewsOf([{ ...lampSlice, projections: [], followers: [watchman()] }]);
+    if (!view) throw new Error('the follower is no view');
+    let held = 0;
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const { said } = run(
+      watchman(() => {
+        held += 1;
+        return gate;
+      }),
+    );
+    await until(() => held === 1);
+    await rebuild(house.store, view);
+    expect(await seen()).toEqual(await logged());
+    release();
+    await light(2);
+    await expectAllSeenOnce();
+    expect(said.map(({ text }) => text)).toEqual(['follower leads', 'follower failed, will retry', 'follower leads']);
+  });
+});
+
+describe('caughtUp', () => {
+  it('waits until the follower has read all that was in the log', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    await light(2);
+    run(watchman(() => gate));
+    let passed = false;
+    const waiting = caughtUp(house.database, 'watchman').then(() => (passed = true));
+    await house.database.rows(sql`select 1 as one`);
+    expect(passed).toBe(false);
+    release();
+    await waiting;
+    expect(await seen()).toHaveLength(2);
+  });
+
+  it('has nothing to wait for in an empty log', async () => {
+    await expect(caughtUp(house.database, 'nobody')).resolves.toBeUndefined();
+  });
+
+  it('gives up after five seconds, and says when to come again', async () => {
+    await house.append('lamp-1', 0, hung('cellar'));
+    const started = performance.now();
+    const refusal: unknown = await caughtUp(house.database, 'nobody').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Refused);
+    expect(refusal).toMatchObject({ kind: 'unavailable', retryAfter: 5 });
+    expect(performance.now() - started).toBeGreaterThan(4_900);
+  });
+});
