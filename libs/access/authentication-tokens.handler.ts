@@ -43,7 +43,11 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     private readonly ids: Ids,
   ) {}
 
-  async execute({ token, context, options }: IssueToken): Promise<IssuedToken> {
+  execute(command: IssueToken): Promise<IssuedToken> {
+    return this.store.untilFirst(() => this.issue(command));
+  }
+
+  private async issue({ token, context, options }: IssueToken): Promise<IssuedToken> {
     const id = this.ids.next('at');
     const secret = options.secret ?? this.ids.secret();
     const { organization, ...birth } = token;

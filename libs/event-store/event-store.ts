@@ -194,16 +194,23 @@ export class EventStore {
     readonly holding?: (loaded: L) => readonly Write[];
     readonly read?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {
-    for (let attempt = 1; ; attempt += 1) {
+    return this.untilFirst(async () => {
       const loaded = await task.load();
       const write = writeOf(task.decider, loaded, task.organization(loaded), task.command(loaded));
       const read = task.read?.(loaded) ?? [];
       if (write.events.length === 0) {
         return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
       }
+      const { rows } = await this.append([...(task.holding?.(loaded) ?? []), write], task.context, read);
+      return { loaded, rows };
+    });
+  }
+
+  /** Does the work again, reading included, as often as somebody else was faster. */
+  async untilFirst<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        const { rows } = await this.append([...(task.holding?.(loaded) ?? []), write], task.context, read);
-        return { loaded, rows };
+        return await work();
       } catch (error) {
         if (attempt === ATTEMPTS || !(isStale(error) || isWorthRepeating(error))) throw error;
       }

@@ -48,17 +48,17 @@ type Stretch = {
   readonly extent?: 'settled' | 'committed';
 };
 
-/** Replays a stretch of the log into the scratch tables; resolves to the position reached. */
+/** Replays a stretch of the log, as `reader` sees it, into the scratch tables; resolves to the position reached. */
 const replay = async (
   store: EventStore,
-  session: Session,
+  { reader, session }: { readonly reader: Session; readonly session: Session },
   view: View,
   { from, until, extent }: Stretch,
   progress: (events: number) => void,
 ): Promise<LogPosition> => {
   let position = from;
   for (;;) {
-    const batch = await store.read(position, BATCH, (statement) => session.run(statement), extent);
+    const batch = await store.read(position, BATCH, (statement) => reader.run(statement), extent);
     const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
     const last = events.at(-1);
     if (!last) return position;
@@ -100,10 +100,16 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
   try {
     await makeScratch(session, view);
     const report = (events: number): void => progress(view.name, events);
-    const reached = await replay(store, session, view, { from: LOG_START }, report);
+    const reached = await replay(store, { reader: session, session }, view, { from: LOG_START }, report);
     await session.run(sql`begin`);
     await session.run(sql`lock table event_store.events in share mode`);
-    const end = await replay(store, session, view, { from: reached, extent: extentFor(view) }, report);
+    const end = await replay(
+      store,
+      { reader: session, session },
+      view,
+      { from: reached, extent: extentFor(view) },
+      report,
+    );
     for (const table of view.tables) {
       await session.run(sql.raw(`truncate views.${table}`));
       await session.run(sql.raw(`insert into views.${table} select * from pg_temp.${table}`));
@@ -118,38 +124,64 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
 /** What differs between a live view and the log: none where both lists are empty. Each holds up to ten rows. */
 export type Difference = { readonly table: string; readonly missing: readonly Row[]; readonly surplus: readonly Row[] };
 
-/** Compares a view with the log, both as of one moment; writers go on. Nothing is changed. */
+/**
+ * The live tables as `reader` sees them, copied beside the scratch ones as live_…: in a transaction of its own, which is
+ * over before the log is replayed. Followers wait for every transaction that writes, also for one that only writes here.
+ */
+const copyLive = async (reader: Session, session: Session, view: View): Promise<void> => {
+  const [exported] = await reader.run<{ snapshot: string }>(sql`select pg_export_snapshot() as snapshot`);
+  await session.run(sql`begin isolation level repeatable read`);
+  await session.run(sql.raw(`set transaction snapshot '${exported?.snapshot}'`));
+  for (const table of view.tables) {
+    await session.run(sql.raw(`create temporary table live_${table} as select * from views.${table}`));
+  }
+  await session.run(sql`commit`);
+};
+
+/** Prunes the copy of the live rows as well: what is past its retention may still be there, or not any more. */
+const pruneBoth = async (session: Session, view: View, prune: Sql): Promise<void> => {
+  const rename = async (from: string, to: string): Promise<void> => {
+    for (const table of view.tables) {
+      await session.run(sql.raw(`alter table pg_temp.${from}${table} rename to ${to}${table}`));
+    }
+  };
+  await session.run(prune);
+  await rename('', 'made_');
+  await rename('live_', '');
+  await session.run(prune);
+  await rename('', 'live_');
+  await rename('made_', '');
+};
+
+/** Compares a view with the log, both as of one moment; writers and followers go on. Nothing is changed. */
 export const verify = async (
   store: EventStore,
   view: View,
   now: Date,
   progress: Progress = () => undefined,
 ): Promise<Difference[]> => {
+  const reader = await store.database.session();
   const session = await store.database.session();
   try {
-    // One snapshot for the log and the live view; whatever is written here is rolled back.
-    await session.run(sql`begin isolation level repeatable read`);
     await makeScratch(session, view);
-    const [checkpoint] = view.follower ? await session.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
+    // One snapshot for the log and the live view. It only reads, so it has no transaction id that others wait for.
+    await reader.run(sql`begin isolation level repeatable read, read only`);
+    const [checkpoint] = view.follower ? await reader.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
+    await copyLive(reader, session, view);
     const until = view.follower ? (checkpoint ?? LOG_START) : null;
     const stretch = { from: LOG_START, until, extent: extentFor(view) };
-    await replay(store, session, view, stretch, (events) => progress(view.name, events));
-    if (view.follower?.prune) {
-      await session.run(view.follower.prune(now));
-      await session.run(sql`set local search_path = views, pg_temp`);
-      await session.run(view.follower.prune(now));
-    }
+    await replay(store, { reader, session }, view, stretch, (events) => progress(view.name, events));
+    if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
     const differences: Difference[] = [];
     for (const table of view.tables) {
       const only = (left: string, right: string): Promise<Row[]> =>
-        session.run(sql.raw(`select * from ${left}.${table} except select * from ${right}.${table} limit 10`));
-      const missing = await only('pg_temp', 'views');
-      const surplus = await only('views', 'pg_temp');
+        session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
+      const missing = await only(table, `live_${table}`);
+      const surplus = await only(`live_${table}`, table);
       if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
     }
-    await session.run(sql`rollback`);
     return differences;
   } finally {
-    await session.close();
+    await Promise.all([reader.close(), session.close()]);
   }
 };
