@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Authenticator } from '#access';
 import { HealthController, httpServer } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
@@ -8,7 +9,12 @@ import type { House } from './house.js';
 @Module({})
 class HealthModule {
   static over(house: House): DynamicModule {
-    return { module: HealthModule, imports: [EventStoreModule.with(house)], controllers: [HealthController] };
+    return {
+      module: HealthModule,
+      imports: [EventStoreModule.with(house)],
+      controllers: [HealthController],
+      providers: [Authenticator],
+    };
   }
 }
 

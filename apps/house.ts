@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { Database, EventStore, migrate } from '#event-store';
+import pRetry from 'p-retry';
+import { Database, EventStore, isOutage, migrate } from '#event-store';
 import {
   createLogger,
   DataFolderInUse,
@@ -108,14 +109,24 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
     databaseUrl,
     encryptionKey,
     close: async () => {
+      store.signal.stop();
       await database.close();
       await foundation.close();
     },
   };
 };
 
-/** Brings the tables up to date; every process does so at its start, one after the other. */
+/**
+ * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is
+ * away: nobody has to start us again when it comes.
+ */
 export const migrateHouse = async ({ databaseUrl, logger }: House): Promise<void> => {
-  const ran = await migrate(databaseUrl, slices);
+  const ran = await pRetry(() => migrate(databaseUrl, slices), {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 500,
+    maxTimeout: 5_000,
+    shouldRetry: ({ error }) => isOutage(error),
+    onFailedAttempt: ({ error }) => logger.warn(`the database is not available (${error.message}); trying again`),
+  });
   if (ran.length > 0) logger.info(`migrations applied: ${ran.join(', ')}`);
 };

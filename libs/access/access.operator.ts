@@ -1,5 +1,5 @@
 import { notFound, sql, type Ids } from '#kernel';
-import { unborn, writeOf, type EventStore } from '#event-store';
+import { brokenUnique, unborn, writeOf, type EventStore, type Row } from '#event-store';
 import { systemContext } from './actor.js';
 import { authenticationToken } from './authentication-token.js';
 import { hashOf } from './authenticator.js';
@@ -76,11 +76,24 @@ export const issueUserToken = async (
 
 /**
  * The site's first administrator and a token that opens everything for them. Does nothing where that token is known
- * already, so that every start may call it.
+ * already, so that every start may call it, and several at once.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  const known = await store.database.row(sql`select 1 from access.token_hashes where hash = ${hashOf(secret)}`);
-  if (known) return;
-  const { id } = await ensureUser(store, ids, ADMIN, true);
-  await giveToken(store, ids, id, secret, 'First administrator');
+  const known = (): Promise<Row | undefined> =>
+    store.database.row(sql`select 1 from access.token_hashes where hash = ${hashOf(secret)}`);
+  if (await known()) return;
+  try {
+    const { id } = await ensureUser(store, ids, ADMIN, true);
+    await giveToken(store, ids, id, secret, 'First administrator');
+  } catch (error) {
+    // Another process that starts at the same time was faster.
+    if (brokenUnique(error) === null || !(await known())) throw error;
+  }
+};
+
+/** Whether anybody can get in as an administrator of the site. */
+export const hasAdmin = async (store: EventStore): Promise<boolean> => {
+  const row = await store.database.row(sql`
+    select 1 from users u join authentication_tokens t on t.owner = u.id where u.site_admin limit 1`);
+  return row !== undefined;
 };

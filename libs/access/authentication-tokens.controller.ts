@@ -16,7 +16,7 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { organizationIdFor, teamById, tokenById, tokensOf, type TokenRow } from './access.queries.js';
+import { organizationIdFor, teamById, tokenById, tokensOf, userById, type TokenRow } from './access.queries.js';
 import { ACTOR_TYPE, contextOf, type Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
@@ -57,6 +57,8 @@ const resource = (token: TokenRow | IssuedToken): Resource => {
 const rowCreator = ({ createdBy, createdByType }: TokenRow): { type: string; id: string } | null =>
   createdBy !== null && createdByType !== null ? { id: createdBy, type: createdByType } : null;
 
+type Subject = Pick<NewToken, 'kind' | 'owner' | 'organization'>;
+
 @Controller('api/v2')
 export class AuthenticationTokensController {
   constructor(
@@ -81,6 +83,7 @@ export class AuthenticationTokensController {
   @Post('users/:id/authentication-tokens')
   async createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     this.demandSelf(id, actor);
+    if (!(await userById(this.database, id, actor))) throw notFound();
     return this.issue(input, { kind: 'user', owner: id, organization: null }, actor);
   }
 
@@ -169,35 +172,21 @@ export class AuthenticationTokensController {
   }
 
   /** Teams and organizations have one token of a kind: a new one takes the place of the old. */
-  private async replace(
-    input: unknown,
-    subject: Pick<NewToken, 'kind' | 'owner' | 'organization'>,
-    actor: Actor,
-  ): Promise<Document> {
-    const old = await tokensOf(this.database, subject.owner, subject.kind, actor);
-    return this.issue(
-      input,
-      subject,
-      actor,
-      old.map((token) => token.id),
-    );
+  private replace(input: unknown, subject: Subject, actor: Actor): Promise<Document> {
+    return this.issue(input, subject, actor, true);
   }
 
-  private async issue(
-    input: unknown,
-    subject: Pick<NewToken, 'kind' | 'owner' | 'organization'>,
-    actor: Actor,
-    replaces: readonly string[] = [],
-  ): Promise<Document> {
+  private async issue(input: unknown, subject: Subject, actor: Actor, onlyOne = false): Promise<Document> {
     const { attributes } = parseBody(body, input).data;
     const expiry = attributes['expired-at'];
     const token = {
       ...subject,
-      description: attributes.description ?? null,
+      // A team's only token has no name; those that have one are several.
+      description: onlyOne && subject.kind === 'team' ? null : (attributes.description ?? null),
       createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id },
       expiredAt: expiry ? new Date(expiry).toISOString() : null,
     };
-    return document(resource(await this.bus.execute(new IssueToken(token, contextOf(actor), { replaces }))));
+    return document(resource(await this.bus.execute(new IssueToken(token, contextOf(actor), onlyOne))));
   }
 
   private async destroy(token: TokenRow, actor: Actor): Promise<void> {

@@ -15,12 +15,13 @@ export type NewToken = {
 
 export type IssuedToken = NewToken & { readonly id: string; readonly secret: string; readonly createdAt: Timestamp };
 
-/** Issues a token and destroys those it replaces, in one transaction; the secret leaves here once and is never kept. */
+/** Issues a token; the secret leaves here once and is never kept. */
 export class IssueToken extends Command<IssuedToken> {
   constructor(
     readonly token: NewToken,
     readonly context: EventContext,
-    readonly options: { readonly replaces?: readonly string[]; readonly secret?: string } = {},
+    /** Takes the place of the one before, which opens nothing from then on. */
+    readonly onlyOne = false,
   ) {
     super();
   }
@@ -44,16 +45,14 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
   ) {}
 
   execute(command: IssueToken): Promise<IssuedToken> {
-    return this.store.untilFirst(() => this.issue(command));
+    return this.store.untilFirst(() => this.issue(command), { races: 'authentication_tokens_only_one' });
   }
 
-  private async issue({ token, context, options }: IssueToken): Promise<IssuedToken> {
+  private async issue({ token, context, onlyOne }: IssueToken): Promise<IssuedToken> {
     const id = this.ids.next('at');
-    const secret = options.secret ?? this.ids.secret();
+    const secret = this.ids.secret();
     const { organization, ...birth } = token;
-    const replaced = await Promise.all(
-      (options.replaces ?? []).map((old) => this.store.load(old, authenticationToken)),
-    );
+    const replaced = onlyOne ? await this.before(token) : [];
     const held = organization === null ? [] : [await this.holding(organization)];
     const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;
     const create = { type: 'CreateAuthenticationToken', data: birth } as const;
@@ -70,6 +69,15 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
       ],
     );
     return { ...token, id, secret, createdAt: events.at(-1)?.time ?? '' };
+  }
+
+  private async before({ owner, kind }: NewToken) {
+    const rows = await this.store.database.rows<{ id: string }>(sql`
+      select id from authentication_tokens
+       where owner = ${owner} and kind = ${kind} and (kind <> 'team' or description is null)`);
+    const tokens = await Promise.all(rows.map(({ id }) => this.store.load(id, authenticationToken)));
+    // One that has been replaced since is somebody else's: the constraint then says that they were faster.
+    return tokens.filter(({ state }) => state.status === 'active');
   }
 
   /** Its organization must not be gone when the token comes. */

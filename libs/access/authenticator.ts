@@ -17,6 +17,8 @@ type IdentityRow = {
 };
 
 const REMEMBERED = 10_000;
+// Statements check the epoch; the age is for the case that a restored backup has set the epoch back.
+const MAX_AGE_MS = 60_000;
 
 /** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
@@ -43,7 +45,7 @@ const identityRow = (hash: Buffer) => sql`
 /** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
 @Injectable()
 export class Authenticator {
-  private readonly known = new Map<string, Identity>();
+  private readonly known = new Map<string, { readonly identity: Identity; readonly readAt: number }>();
 
   constructor(
     private readonly database: Database,
@@ -53,8 +55,10 @@ export class Authenticator {
   /** Throws `unauthorized` for a token that is missing, unknown, revoked or expired. */
   async identify(secret: string | undefined): Promise<Identity> {
     if (!secret) throw refuseToken();
-    const identity = this.known.get(secret) ?? (await this.read(secret));
-    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= this.clock.now().getTime()) {
+    const now = this.clock.now().getTime();
+    const known = this.known.get(secret);
+    const identity = known && now - known.readAt < MAX_AGE_MS ? known.identity : await this.read(secret);
+    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now) {
       throw refuseToken();
     }
     return identity;
@@ -69,8 +73,9 @@ export class Authenticator {
     const row = await this.database.row<IdentityRow>(identityRow(hashOf(secret)));
     if (!row) throw refuseToken();
     const identity = identityOf(row);
-    if (this.known.size >= REMEMBERED) this.known.clear();
-    this.known.set(secret, identity);
+    const [oldest] = this.known.keys();
+    if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
+    this.known.set(secret, { identity, readAt: this.clock.now().getTime() });
     return identity;
   }
 }

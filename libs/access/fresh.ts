@@ -1,4 +1,5 @@
 import { sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
 import type { Identity } from './actor.js';
 
 /**
@@ -7,6 +8,11 @@ import type { Identity } from './actor.js';
  * the next request on every gateway, without a lookup on each.
  */
 export const fresh = (actor: Identity): Sql => sql`access.fresh(${actor.epoch})`;
+
+/** For requests that send no other statement that could carry the condition. */
+export const confirm = async (database: Database, actor: Identity): Promise<void> => {
+  await database.rows(sql`select ${fresh(actor)}`);
+};
 
 export const isOutdated = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'CA401';

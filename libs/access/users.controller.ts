@@ -4,6 +4,7 @@ import { document, linkTo, type Document, type Resource } from '#json-api';
 import { userById, type UserRow } from './access.queries.js';
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
+import { confirm } from './fresh.js';
 
 export const userResource = ({ id, username, email, siteAdmin }: UserRow): Resource => ({
   id,
@@ -31,6 +32,7 @@ export class UsersController {
   async account(@CurrentActor() actor: Actor): Promise<Document> {
     const row = actor.kind === 'user' ? await userById(this.database, actor.id, actor) : undefined;
     if (row) return document(userResource(row));
+    await confirm(this.database, actor);
     const resource = userResource({ id: actor.id, username: actor.name, email: null, siteAdmin: false });
     return document({ ...resource, attributes: { ...resource.attributes, 'is-service-account': true } });
   }

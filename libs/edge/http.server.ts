@@ -3,6 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Authenticator, identifyCaller } from '#access';
 import { badRequest, notFound, type Ids } from '#kernel';
 import { acceptJsonApi, JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 
@@ -61,6 +62,13 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
+/** Who may send a large body is asked before it is read: a guard runs after that. */
+const identifyBeforeLargeBodies = (fastify: FastifyInstance, authenticator: Authenticator): void => {
+  fastify.addHook('onRequest', async (request) => {
+    if ((request.routeOptions.config as RouteConfig).bodyLimit) await identifyCaller(request, authenticator);
+  });
+};
+
 /** An HTTP server over these modules, not yet listening. */
 export const httpServer = async (
   root: Type | DynamicModule,
@@ -90,5 +98,7 @@ export const httpServer = async (
     bodyParser: false,
   });
   app.useGlobalFilters(new RefusedFilter());
+  const authenticator = app.get(Authenticator, { strict: false });
+  identifyBeforeLargeBodies(fastify, authenticator);
   return app;
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { compile, unavailable, type Sql } from '#kernel';
-import { isOutage, isUnknownStatement } from './postgres-errors.js';
+import { isOutage, isStatementMixUp } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
 
 export type Row = Record<string, unknown>;
@@ -73,12 +73,27 @@ const settle = async (sent: readonly Promise<Row[]>[]): Promise<Row[][]> => {
   return results.map((result) => (result.status === 'fulfilled' ? result.value : []));
 };
 
+// What a request may wait for, in milliseconds: a lock, its statement, an answer at all. Followers, rebuild and verify
+// use sessions, which have no such limits.
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const ANSWER_TIMEOUT_MS = 20_000;
+const REPEATS = 3;
+
+type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout'>;
+const LIMITS: Limits = {
+  lock_timeout: LOCK_TIMEOUT_MS,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  query_timeout: ANSWER_TIMEOUT_MS,
+};
+
 const BEGIN = { strings: ['begin'], values: [] };
 const COMMIT = { strings: ['commit'], values: [] };
 
 class Lane {
   pending = 0;
   private client: Promise<pg.Client> | null = null;
+  private closed = false;
 
   constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
 
@@ -95,16 +110,23 @@ class Lane {
   }
 
   async close(): Promise<void> {
+    this.closed = true;
+    // It may never have come up; then there is nothing to close.
     const client = await this.client?.catch(() => null);
     await client?.end();
   }
 
   private connected(): Promise<pg.Client> {
-    this.client ??= this.connect(() => (this.client = null)).catch((error: unknown) => {
-      this.client = null;
-      throw error;
-    });
-    return this.client;
+    if (this.closed) throw new Error('the database has been closed');
+    if (this.client) return this.client;
+    // A connection tells of its end more than once; by then there may be another one, which must stay.
+    const forget = (): void => {
+      if (this.client === opened) this.client = null;
+    };
+    const opened = this.connect(forget);
+    this.client = opened;
+    opened.catch(forget);
+    return opened;
   }
 }
 
@@ -117,7 +139,7 @@ export class Database {
   private readonly lanes: readonly Lane[];
 
   constructor(private readonly options: DatabaseOptions) {
-    const lane = (): Lane => new Lane((onEnd) => this.connect(true, onEnd));
+    const lane = (): Lane => new Lane((onEnd) => this.connect(onEnd, LIMITS));
     this.lanes = Array.from({ length: options.connections }, lane);
   }
 
@@ -137,7 +159,7 @@ export class Database {
   }
 
   async session(onEnd: () => void = () => undefined): Promise<Session> {
-    const client = await this.connect(true, onEnd);
+    const client = await this.connect(onEnd);
     return {
       run: async <T extends Row>(statement: Sql) => (await send(client, statement)) as T[],
       pipeline: (statements) => settle(statements.map((statement) => send(client, statement))),
@@ -150,22 +172,22 @@ export class Database {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
-  private async pipeline(statements: readonly Sql[], again = true): Promise<Row[][]> {
+  private async pipeline(statements: readonly Sql[], repeats = REPEATS): Promise<Row[][]> {
     this.count.statements += statements.length;
     this.count.roundTrips += 1;
     const lane = this.lanes.reduce((best, next) => (next.pending < best.pending ? next : best));
     try {
       return await lane.pipeline(statements);
     } catch (error) {
-      // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it.
-      // Nothing was done, so it is sent once more.
-      if (again && isUnknownStatement(error)) return this.pipeline(statements, false);
+      // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it, or
+      // prepare it twice. Nothing was done (a transaction was rolled back), so it is sent once more.
+      if (repeats > 0 && isStatementMixUp(error)) return this.pipeline(statements, repeats - 1);
       if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
       throw error;
     }
   }
 
-  private async connect(pipeline: boolean, onEnd: () => void): Promise<pg.Client> {
+  private async connect(onEnd: () => void, limits: Limits = {}): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.options.url,
       application_name: this.options.applicationName,
@@ -173,7 +195,8 @@ export class Database {
       types: rowTypes,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
-      pipeline,
+      pipeline: true,
+      ...limits,
     });
     // A broken connection is reported to every query on it; here it only has to make room for the next one.
     client.on('error', onEnd);

@@ -3,6 +3,8 @@ import {
   fold,
   project,
   sql,
+  unavailable,
+  unprocessable,
   upcast,
   type Clock,
   type Decider,
@@ -45,7 +47,17 @@ export type Snapshot = { readonly version: number; readonly decider: number | nu
 
 export type Loaded<S> = { readonly stream: string; readonly version: number; readonly state: S };
 
-const ATTEMPTS = 100;
+const ATTEMPTS = 40;
+const PAUSE_MAX_MS = 100;
+/** Kafka's brokers take messages of 1 MB unless told otherwise: one event above that would stop all publishing. */
+const EVENT_MAX_BYTES = 768 * 1_024;
+
+/** The first repeats come at once; then they spread out, so that many who race for one stream do not race for ever. */
+const pauseBefore = async (attempt: number): Promise<void> => {
+  if (attempt < 3) return;
+  const longest = Math.min(2 ** attempt, PAUSE_MAX_MS);
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
+};
 
 /** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
 export const writeOf = <S, C extends Message, E extends Message>(
@@ -206,13 +218,19 @@ export class EventStore {
     });
   }
 
-  /** Does the work again, reading included, as often as somebody else was faster. */
-  async untilFirst<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Does the work again, reading included, as often as somebody else was faster; `races` names a unique constraint that
+   * says so as well.
+   */
+  async untilFirst<T>(work: () => Promise<T>, { races }: { readonly races?: string } = {}): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();
       } catch (error) {
-        if (attempt === ATTEMPTS || !(isStale(error) || isWorthRepeating(error))) throw error;
+        const lost = isStale(error) || isWorthRepeating(error) || (races && brokenUnique(error) === races);
+        if (!lost) throw error;
+        if (attempt === ATTEMPTS) throw unavailable('Too many are changing this at once. Please try again.', 1);
+        await pauseBefore(attempt);
       }
     }
   }
@@ -273,8 +291,10 @@ const appendStatement = (write: Write, time: string, context: EventContext, reco
   const events = recorded
     .filter((event) => event.stream === write.stream)
     .map(({ id, type, schemaVersion, data }) => ({ id, type, schemaVersion, data }));
+  const json = sql.json(events);
+  if (json.length > EVENT_MAX_BYTES) throw unprocessable('The change is too large to be recorded as one event');
   const expected = write.expected === 'any' ? null : write.expected;
   const state = write.snapshot ? sql.json(write.snapshot.state) : null;
   return sql`select event_store.append(${write.stream}, ${expected}, ${write.organization}, ${time},
-    ${sql.json(context)}, ${sql.json(events)}, ${write.snapshot?.decider ?? null}, ${state})`;
+    ${sql.json(context)}, ${json}, ${write.snapshot?.decider ?? null}, ${state})`;
 };

@@ -21,7 +21,11 @@ export class LogSignal {
       this.timer = null;
       // Losing it costs a follower one polling interval, and the outage that loses it is reported by everyone else.
       this.database.rows(sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
-    }, EVERY_MS);
+    }, EVERY_MS).unref();
+  }
+
+  stop(): void {
+    if (this.timer) clearTimeout(this.timer);
   }
 }
 

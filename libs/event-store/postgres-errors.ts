@@ -13,14 +13,27 @@ export const isStale = (error: unknown): boolean => codeOf(error) === 'CA409';
 /** Serialization failure and deadlock: the same work may succeed when done again. */
 export const isWorthRepeating = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
-export const isUnknownStatement = (error: unknown): boolean => codeOf(error) === '26000';
+/** A prepared statement is missing, or there twice: see Database. */
+export const isStatementMixUp = (error: unknown): boolean => ['26000', '42P05'].includes(codeOf(error));
 
 /** The name of the unique constraint that a statement broke, or null where it broke none. */
 export const brokenUnique = (error: unknown): string | null =>
   codeOf(error) === '23505' ? ((error as unknown as PostgresError).constraint ?? '') : null;
 
-const OUTAGE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const OUTAGE_STATES = /^(?:08...|57P0[1-5]|53300)$/; // connection exceptions, shutdown and start-up, too many clients
+const OUTAGE_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+// Connection exceptions, shutdown and start-up, out of memory, disk or connections, a statement or lock that took too
+// long, and a primary that has become a replica.
+const OUTAGE_STATES = /^(?:08...|57P0[1-5]|57014|55P03|53...|25006)$/;
 const OUTAGE_TEXTS =
   /^(?:Connection terminated|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout)/;
 

@@ -1,7 +1,8 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { confirm, CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
 import { pageDocument, pageOf, parameter, type Document, type Query as QueryOf, type Resource } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
 import { FEATURE_SETS, type FeatureSet } from './organization.js';
@@ -24,9 +25,12 @@ export const featureSetResource = (featureSet: FeatureSet): Resource => ({
 
 @Controller('api/v2')
 export class FeatureSetsController {
+  constructor(private readonly database: Database) {}
+
   /** For the site's administrators. */
   @Get('admin/feature-sets')
-  list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Document {
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    await confirm(this.database, actor);
     if (!actor.siteAdmin) throw notFound();
     const search = parameter(query, 'q')?.toLowerCase() ?? '';
     const page = pageOf(query);

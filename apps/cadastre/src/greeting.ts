@@ -14,14 +14,12 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
   const host = new URL(settings.publicUrl).host;
   const near = (path: string): string => relative(process.cwd(), path) || path;
   const file = near(join(settings.dataFolder, tokenFile));
-  const shown = token === null ? `$(cat ${file})` : token;
+  const shown = settings.adminToken === null ? (token ?? `$(cat ${file})`) : '$CADASTRE_ADMIN_TOKEN';
   const lines = [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
     '',
-    ...(token === null
-      ? [`  Administrator's token: in ${file}`]
-      : [`  Administrator's token: ${token}`, `  (shown this once; also kept in ${file})`]),
+    ...whereTheTokenIs(settings, token, file),
     ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
     '',
@@ -37,6 +35,12 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
     '',
   ];
   return lines.join('\n');
+};
+
+const whereTheTokenIs = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
+  if (adminToken !== null) return ["  Administrator's token: as set in CADASTRE_ADMIN_TOKEN"];
+  if (token === null) return [`  Administrator's token: in ${file}`];
+  return [`  Administrator's token: ${token}`, `  (shown this once; also kept in ${file})`];
 };
 
 export const greet = (greeting: Greeting): void => {

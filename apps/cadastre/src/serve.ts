@@ -1,4 +1,4 @@
-import { ensureAdmin } from '#access';
+import { ensureAdmin, hasAdmin } from '#access';
 import { BadSettings, keepSecret, type Settings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { migrateHouse, openHouse, type House } from '../../house.js';
@@ -11,16 +11,21 @@ export type Running = { stop(): Promise<void> };
 
 const ADMIN_TOKEN = 'admin-token';
 
-/** The administrator's token: the one that is set, else one made at the first start; kept in a file either way. */
-const admit = async ({ settings, store, ids }: House): Promise<{ token: string; isNew: boolean }> => {
-  let isNew = false;
-  const kept = await keepSecret(settings.dataFolder, ADMIN_TOKEN, () => {
-    isNew = true;
-    return settings.adminToken ?? ids.secret();
-  });
-  const token = settings.adminToken ?? kept;
+type Admission = { readonly token: string | null; readonly isNew: boolean };
+
+/**
+ * The administrator's token: the one that is set; else one that is made at the first start and kept in a file. Where an
+ * administrator can get in already, nothing is made: a second gateway has a data folder of its own, without that file.
+ */
+const admit = async ({ settings, store, ids }: House): Promise<Admission> => {
+  if (settings.adminToken !== null) {
+    await ensureAdmin(store, ids, settings.adminToken);
+    return { token: null, isNew: false };
+  }
+  if (await hasAdmin(store)) return { token: null, isNew: false };
+  const token = await keepSecret(settings.dataFolder, ADMIN_TOKEN, () => ids.secret());
   await ensureAdmin(store, ids, token);
-  return { token, isNew };
+  return { token, isNew: true };
 };
 
 /** Opens one after the other, and stops what is open in the opposite order, also when one of them fails to open. */
@@ -28,7 +33,10 @@ const together = async (settings: Settings, name: string, open: (house: House, o
   const house = await openHouse(settings, { name });
   const stops: Running[] = [{ stop: () => house.close() }];
   const stop = async (): Promise<void> => {
-    for (const running of stops.toReversed()) await running.stop();
+    const failures: unknown[] = [];
+    // One that fails to stop must not keep the others, and the database under them, from stopping.
+    for (const running of stops.toReversed()) await running.stop().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped cleanly');
   };
   try {
     await migrateHouse(house);

@@ -37,6 +37,9 @@ create table views.authentication_tokens (
   expired_at timestamptz
 );
 create index authentication_tokens_by_owner on views.authentication_tokens (owner, created_at desc);
+-- Organizations have one token of a kind, and teams one that has no name.
+create unique index authentication_tokens_only_one on views.authentication_tokens (owner, kind)
+  where kind in ('organization', 'audit-trails') or (kind = 'team' and description is null);
 create index authentication_tokens_by_organization on views.authentication_tokens (organization);
 
 -- Secrets are no view: no event holds them, nothing can rebuild them. A hash without a row in the view opens nothing.
