@@ -110,18 +110,24 @@ export class EventStore {
 
   /**
    * Appends to one or several streams, with the inline views, in one transaction and one round trip; then runs `read`
-   * inside it, so that an answer shows exactly what was written. Either all of it is committed when this resolves, or
+   * inside it, so that an answer shows exactly what was written. `conditions` are statements that come first, and fail
+   * where it must not happen. Either all of it is committed when this resolves, or
    * nothing. Throws the Postgres error: see isStale, brokenUnique.
    */
-  async append(writes: readonly Write[], context: EventContext, read: readonly Sql[] = []): Promise<Appended> {
+  async append(
+    writes: readonly Write[],
+    context: EventContext,
+    read: readonly Sql[] = [],
+    conditions: readonly Sql[] = [],
+  ): Promise<Appended> {
     const time = this.clock.now().toISOString();
     const events = writes.flatMap((write) => this.recorded(write, time, context));
     const appends = writes.map((write) => appendStatement(write, time, context, events));
     const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
-    const locks = locksOf(writes);
-    const results = await this.database.transaction([...locks, ...appends, ...views, ...read]);
+    const first = [...conditions, ...locksOf(writes)];
+    const results = await this.database.transaction([...first, ...appends, ...views, ...read]);
     this.signal.notify();
-    return { events, rows: results.slice(locks.length + appends.length + views.length) };
+    return { events, rows: results.slice(first.length + appends.length + views.length) };
   }
 
   /** Appends events whose ids may have been recorded before; then nothing happens and it resolves to false. */

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Qu
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { confirm, CurrentActor, type Actor } from '#access';
+import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
@@ -87,7 +87,6 @@ export class OrganizationsController {
     const { attributes } = parseBody(createBody, body).data;
     // Organization and audit tokens act inside their organization; only people (and their site) found new ones.
     if (actor.kind !== 'user') throw notFound();
-    await confirm(this.database, actor);
     const { name, email, ...rest } = attributes;
     const data = { name, email, featureSet: this.featureSet, settings: changesOf(rest) };
     return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);

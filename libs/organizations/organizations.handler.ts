@@ -1,7 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
+import { Ids, sql, unprocessable } from '#kernel';
 import { brokenUnique, Database, EventStore, unborn, writeOf } from '#event-store';
-import { contextOf, NO_ORGANIZATION_ACCESS, OWNERS, team, type Actor, type Permission } from '#access';
+import { contextOf, fresh, NO_ORGANIZATION_ACCESS, OWNERS, team, type Actor, type Permission } from '#access';
 import {
   organization,
   type FeatureSet,
@@ -75,7 +75,11 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
           : []),
       ),
     ];
-    const { rows } = await this.store.append(writes, contextOf(actor), [organizationById(id)]).catch(refuseTakenName);
+    // Nothing is read before, so the proof that the caller is who they were goes with the writing.
+    const stillThemselves = [sql`select ${fresh(actor)}`];
+    const { rows } = await this.store
+      .append(writes, contextOf(actor), [organizationById(id)], stillThemselves)
+      .catch(refuseTakenName);
     return rows[0]?.[0] as OrganizationRow;
   }
 }
