@@ -182,8 +182,11 @@ export const listWorkspaces = async (
   const conditions = conditionsOf(filter);
   const order = orderOf(filter);
   const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
-    select owner.id as owner, ${totalOf(conditions)} as total, page.*
-      from (select id, ${seesAll(actor)} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+    select owner.id as owner, owner.total, page.*
+      from (select owner.*, ${totalOf(conditions)} as total
+              from (select id, ${seesAll(actor)} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+             -- Once, and not for each row of the page.
+            offset 0) owner
       left join lateral (
         select ${COLUMNS}
           from (select w.* from workspaces w

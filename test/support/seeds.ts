@@ -6,10 +6,13 @@ export const resource = (type: string, attributes: object = {}, relationships?: 
   data: { type, attributes, ...(relationships ? { relationships } : {}) },
 });
 
-const created = (answer: Answer): Answer => {
-  expect({ status: answer.status, text: answer.status === 201 ? '' : answer.text }).toEqual({ status: 201, text: '' });
+/** The answer, where it has this status; else what it said instead. */
+export const answered = (answer: Answer, status: number): Answer => {
+  expect({ status: answer.status, text: answer.status === status ? '' : answer.text }).toEqual({ status, text: '' });
   return answer;
 };
+
+const created = (answer: Answer): Answer => answered(answer, 201);
 
 export type SeededOrganization = {
   readonly name: string;

@@ -1,0 +1,245 @@
+import 'reflect-metadata';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { schemas } from '#message-log';
+import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
+import { registry, slices } from '../../apps/slices.js';
+import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+/** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
+const NOUNS: Readonly<Record<string, string>> = {
+  discovery: 'terraform’s own protocol for finding services',
+  health: 'for orchestrators and Prometheus',
+  ping: 'answers with headers alone',
+  'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
+  'state-files': 'bytes, under addresses that documents of state versions tell',
+};
+
+/** Types that live in the room of another one, because they are the same rows seen from another side. */
+const SUBLET: Readonly<Record<string, readonly string[]>> = {
+  'tag-bindings': ['effective-tag-bindings'],
+};
+
+/** What a list cannot be asked for without. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
+};
+
+const LIBS = join(import.meta.dirname, '../../libs');
+
+type Route = { readonly method: string; readonly path: string };
+type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
+
+// Nest keeps what its decorators say under these names, and exports none of them.
+const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
+
+const isController = (value: unknown): value is Type =>
+  typeof value === 'function' && metadata('__controller__', value) === true;
+
+const join2 = (...parts: readonly string[]): string => `/${parts.join('/')}`.replaceAll(/\/+/g, '/');
+
+const routesOf = (controller: Type): Route[] =>
+  Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
+    const handler: unknown = (controller.prototype as Record<string, unknown>)[name];
+    if (name === 'constructor' || typeof handler !== 'function' || metadata('path', handler) === undefined) return [];
+    const paths = [metadata<string | string[]>('path', handler) ?? ''].flat();
+    const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
+    const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
+    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: join2(prefix, path) })));
+  });
+
+const filesOf = async (suffix: RegExp): Promise<string[]> =>
+  (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
+
+const roomOf = async (file: string): Promise<Room> => {
+  const exported = Object.values((await import(`../../libs/${file.replace(/\.ts$/, '.js')}`)) as object);
+  const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
+  return { file, name, controllers: exported.filter(isController) };
+};
+
+type Listing = { imports?: unknown[]; controllers?: Type[] };
+
+/** Every controller that a module and those it imports list. */
+const controllersIn = (module: Type | DynamicModule, seen = new Set<Type>()): Type[] => {
+  const { module: type, ...dynamic } = 'module' in module ? module : { module };
+  if (seen.has(type)) return [];
+  seen.add(type);
+  const listed = (key: keyof Listing): unknown[] => [
+    ...(metadata<unknown[]>(key, type) ?? []),
+    ...(((dynamic as Listing)[key] ?? []) as unknown[]),
+  ];
+  const below = (listed('imports') as (Type | DynamicModule)[]).flatMap((inner) => controllersIn(inner, seen));
+  return [...(listed('controllers') as Type[]), ...below];
+};
+
+let server: TestServer;
+let rooms: readonly Room[];
+/** What stands for a parameter, by the collection before it. */
+let seeds: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  rooms = await Promise.all((await filesOf(/\.controller\.ts$/)).map(roomOf));
+  seeds = await furnish();
+});
+
+/** A house in which every question has an answer. */
+const furnish = async (): Promise<typeof seeds> => {
+  const organization = await makeOrganization(server, 'acme');
+  const workspace = await makeWorkspace(
+    server,
+    'acme',
+    'one',
+    {},
+    {
+      tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
+      'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
+    },
+  );
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const state = newStateVersion(stateFile({ outputs: { out: { value: 1, type: 'number' } } }), { inline: true });
+  const version = answered(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201).body.data;
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  const outputs = answered(await server.get(`/api/v2/state-versions/${version.id}/outputs`), 200);
+  const user = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  const team = organization.ownersTeam;
+  for (const owner of [`users/${user}/authentication-tokens`, `teams/${team}/authentication-token`]) {
+    answered(await server.post(`/api/v2/${owner}`), 201);
+  }
+  const token = answered(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
+  return {
+    organizations: 'acme',
+    'organizations/acme/workspaces': 'one',
+    workspaces: workspace,
+    projects: organization.defaultProject,
+    teams: team,
+    users: user,
+    'authentication-tokens': token.body.data.id,
+    'state-versions': version.id,
+    'state-version-outputs': outputs.body.data[0].id,
+  };
+};
+
+afterAll(() => server.close());
+
+/** The path with its parameters filled in; null where this house has nothing that fits. */
+const filled = ({ path }: Route): string | null => {
+  let done = '';
+  for (const segment of path.split('/').slice(1)) {
+    const collection = done.replace(/^\/api\/v2\//, '');
+    const value = segment.startsWith(':') ? (seeds[collection] ?? seeds[collection.replace(/^.*\//, '')]) : segment;
+    if (value === undefined) return null;
+    done += `/${value}`;
+  }
+  return done;
+};
+
+const typesIn = (body: { data?: { type: string } | { type: string }[] | null }): string[] => [
+  ...new Set([body.data ?? []].flat().map(({ type }) => type)),
+];
+
+/** The types that its GET routes answer with, as far as this house has something to answer with. */
+const answersOf = async (room: Room): Promise<{ path: string; type: string }[]> => {
+  const answers: { path: string; type: string }[] = [];
+  for (const route of room.controllers.flatMap(routesOf)) {
+    const path = route.method === 'GET' ? filled(route) : null;
+    if (path === null) continue;
+    const { status, body } = await server.get(`${path}?${QUERIES[route.path] ?? ''}`);
+    if (status === 200) answers.push(...typesIn(body).map((type) => ({ path: route.path, type })));
+  }
+  return answers;
+};
+
+describe('the rooms of the house', () => {
+  it('hold one controller a file, and the file is named after it', () => {
+    const pascal = (name: string): string =>
+      name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    expect(rooms.map(({ file, controllers }) => [file, controllers.map(({ name }) => name)])).toEqual(
+      rooms.map(({ file, name }) => [file, [`${pascal(name)}Controller`]]),
+    );
+  });
+
+  it('are all in the gateway, and the gateway has no others', () => {
+    const served = controllersIn(GatewayModule.over(server.house)).map(({ name }) => name);
+    const kept = rooms.flatMap(({ controllers }) => controllers.map(({ name }) => name));
+    expect(served.toSorted()).toEqual(kept.toSorted());
+  });
+
+  it('have every route once', () => {
+    const routes = rooms
+      .flatMap(({ controllers }) => controllers.flatMap(routesOf))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:[^/]+/g, ':')}`);
+    expect(routes).toContain('POST /api/v2/workspaces/:/actions/lock');
+    expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
+  });
+
+  it('are named after the JSON:API type that they answer with', async () => {
+    const astray: string[] = [];
+    for (const room of rooms.filter(({ name }) => !(name in NOUNS))) {
+      const answers = await answersOf(room);
+      for (const { path, type } of answers) {
+        if (type === room.name || SUBLET[room.name]?.includes(type)) continue;
+        astray.push(`GET ${path} answers ${type}, and stands in ${room.file}`);
+      }
+      if (answers.some(({ type }) => type === room.name)) continue;
+      astray.push(`${room.file}: nothing that it GETs answers ${room.name}; add what it needs to furnish, or to NOUNS`);
+    }
+    expect(astray).toEqual([]);
+  });
+
+  it('say why where they are named after a noun instead, and none says so that is not there', () => {
+    const names = rooms.map(({ name }) => name);
+    expect(Object.keys(NOUNS).filter((noun) => !names.includes(noun))).toEqual([]);
+  });
+
+  it('keep clocks, chance and the surroundings out of files with one dot', async () => {
+    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access'];
+    const pure = (await filesOf(/^[^/]+\/[a-z-]+\.ts$/)).filter(
+      (file) => !bases.includes(file.split('/')[0] ?? '') && !/\/(?:index|spec|to-[a-z-]+)\.ts$/.test(file),
+    );
+    expect(pure).toContain('workspaces/lock.ts');
+    const impure: string[] = [];
+    for (const file of pure) {
+      const text = await readFile(join(LIBS, file), 'utf8');
+      const found = /Date\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|\bsetTimeout\(|\bcrypto\./.exec(
+        text,
+      );
+      if (found) impure.push(`${file}: ${found[0]}`);
+    }
+    expect(impure).toEqual([]);
+  });
+});
+
+describe('every event', () => {
+  const kinds = Object.entries(registry);
+  const published = schemas(registry);
+
+  it('comes from a slice that the house lists', () => {
+    expect(kinds.length).toBeGreaterThan(0);
+    expect(kinds.map(([type]) => type).toSorted()).toEqual(
+      slices.flatMap((slice) => Object.keys(slice.kinds)).toSorted(),
+    );
+  });
+
+  it.each(kinds)('%s is one word in the past tense’s place: a name that can be searched for', (type) => {
+    expect(type).toMatch(/^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/);
+  });
+
+  it.each(kinds)('%s has a JSON Schema that lets nothing else in', (type) => {
+    // A field that the schema does not name could be a secret, and the log keeps it for ever.
+    expect(published[type]).toMatchObject({ type: 'object', additionalProperties: false });
+  });
+
+  it.each(kinds)('%s has a topic', (_, { topic }) => {
+    expect(topic).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+  });
+
+  it.each(kinds)('%s is told in the audit trail, or says why it is not', (_, { audit }) => {
+    const words = 'unaudited' in audit ? audit.unaudited : audit.resource;
+    expect(words).toMatch('unaudited' in audit ? /\w+ \w+/ : /^[a-z]+(?:_[a-z]+)*$/);
+  });
+});

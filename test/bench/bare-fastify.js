@@ -1,0 +1,14 @@
+// The bound of a read: Fastify that sends the bytes it was given, whatever it is asked. Started with a list of
+// [route, file] pairs as its argument; says its port.
+import { readFileSync } from 'node:fs';
+import fastify from 'fastify';
+
+const app = fastify();
+for (const [route, file] of JSON.parse(process.argv[2])) {
+  const bytes = readFileSync(file);
+  app.get(route, (_request, reply) => {
+    void reply.header('content-type', 'application/vnd.api+json').send(bytes);
+  });
+}
+await app.listen({ port: 0, host: '127.0.0.1' });
+process.stdout.write(`${app.server.address().port}\n`);

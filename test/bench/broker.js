@@ -1,0 +1,27 @@
+import { registerHooks } from 'node:module';
+
+/** Node runs the TypeScript of test/support as it is, but for its imports, which name the files of a build. */
+const readTypeScript = () =>
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      try {
+        return next(specifier, context);
+      } catch (error) {
+        if (error.code !== 'ERR_MODULE_NOT_FOUND' || !specifier.startsWith('.')) throw error;
+        return next(specifier.replace(/\.js$/, '.ts'), context);
+      }
+    },
+  });
+
+/** Brokers that are there (KAFKA_BROKERS), or one that the tests know to start. */
+export const openBroker = async () => {
+  const given = process.env.KAFKA_BROKERS;
+  if (given) return { brokers: given.split(','), stop: () => Promise.resolve() };
+  const hooks = readTypeScript();
+  try {
+    const { startKafka } = await import('../support/kafka/start-kafka.ts');
+    return await startKafka();
+  } finally {
+    hooks.deregister();
+  }
+};

@@ -1,0 +1,61 @@
+// npm run bench: what DESIGN §5 promises, measured. See `npm run bench -- --help`.
+import { Command } from 'commander';
+
+const numbers = (text) => text.split(',').map(Number);
+const secondsDefault = Number(process.env.SECS ?? 2);
+
+const guarded = (work) => async (options) => {
+  try {
+    if (!(await work(options))) process.exitCode = 1;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+};
+
+const program = new Command('bench')
+  .description('Measures the built product (npm run build) against the bounds and budgets of its design. Linux.')
+  .addHelpText(
+    'after',
+    '\nOn a shared machine requests a second move by half; CPU a request and the ratios to bounds measured in the same\n' +
+      'run hardly do: compare those. Everything runs in folders of its own under the system’s temporary folder.',
+  );
+
+program
+  .command('rest', { isDefault: true })
+  .description('GET, list, lock, PATCH, create; memory of the gateway. Needs wrk and pgbench. About 4 minutes')
+  .option('-s, --seconds <n>', 'of each single measurement (or the variable SECS)', Number, secondsDefault)
+  .option('-r, --rounds <n>', 'how often each is repeated; medians are shown', Number, 3)
+  .option('-c, --connections <n,n>', 'how many at once', numbers, [1, 16, 64])
+  .option('--cases <name,name>', 'some of get, list, lock, patch, create', (text) => text.split(','))
+  .option('--build <folder...>', 'another built copy of this project to measure; several are measured in turns')
+  .action(
+    guarded(async ({ build, ...options }) => {
+      const { rest } = await import('./rest.js');
+      const { PROJECT } = await import('./product.js');
+      return rest({ ...options, builds: build ?? [PROJECT] });
+    }),
+  );
+
+program
+  .command('publisher')
+  .description(
+    'events a second against kafkajs alone, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',
+  )
+  .option('-s, --seconds <n>', 'of the lag’s measurement', Number, 20)
+  .option('-e, --events <n>', 'to publish', Number, 50_000)
+  .action(guarded(async (options) => (await import('./publisher.js')).publisher(options)));
+
+program
+  .command('rebuild')
+  .description('events a second of each view, and memory')
+  .option('-e, --events <n>', 'in the log', Number, 100_000)
+  .action(guarded(async (options) => (await import('./rebuild.js')).rebuild(options)));
+
+program
+  .command('start')
+  .description('until requests are answered: in an empty folder, and later')
+  .option('-r, --rounds <n>', 'how often; medians are shown', Number, 3)
+  .action(guarded(async (options) => (await import('./start.js')).start(options)));
+
+await program.parseAsync();

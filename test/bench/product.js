@@ -1,0 +1,161 @@
+// The built product in a process of its own, with its own data folder, as its users run it.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { cpuOf, cpuOfFamily } from './proc.js';
+
+export const PROJECT = join(import.meta.dirname, '../..');
+const START_TIMEOUT_MS = 60_000;
+const QUIET_MS = 100;
+const QUIET_TIMEOUT_MS = 5_000;
+
+export const freePort = async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+/** A copy: `dist` is replaced as a whole whenever somebody builds. */
+const copyOfTheBuild = async (from) => {
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-build-'));
+  await cp(join(from, 'dist'), join(folder, 'dist'), { recursive: true });
+  await copyFile(join(from, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(from, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+};
+
+const isReady = async (url) => {
+  const answer = await fetch(`${url}/readyz`).catch(() => null);
+  await answer?.text();
+  return answer?.status === 200;
+};
+
+export class Product {
+  static async of(project = PROJECT) {
+    const build = await copyOfTheBuild(project);
+    const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-bench-'));
+    return new Product(build, dataFolder, await freePort());
+  }
+
+  constructor(build, dataFolder, port) {
+    this.build = build;
+    this.dataFolder = dataFolder;
+    this.url = `http://127.0.0.1:${port}`;
+    this.token = `bench.atlasv1.${randomBytes(24).toString('hex')}`;
+    this.env = {
+      // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs this is not meant.
+      PATH: process.env.PATH,
+      PORT: String(port),
+      CADASTRE_DATA: dataFolder,
+      CADASTRE_TLS: 'off',
+      CADASTRE_ADMIN_TOKEN: this.token,
+      LOG_LEVEL: 'warn',
+    };
+    this.child = null;
+    this.nodeOptions = [];
+  }
+
+  launch(args, env = {}) {
+    const main = join(this.build, 'dist/apps/cadastre/src/main.js');
+    const child = spawn(process.execPath, [...this.nodeOptions, main, ...args], {
+      cwd: this.build,
+      env: { ...this.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.output = '';
+    child.stdout.on('data', (chunk) => (child.output += chunk));
+    return child;
+  }
+
+  /** Resolves, to the milliseconds that it took, when requests are answered. */
+  async start(env = {}) {
+    const started = performance.now();
+    this.child = this.launch(['serve'], env);
+    while (!(await isReady(this.url))) {
+      if (this.child.exitCode !== null) throw new Error(`cadastre ended before it was ready:\n${this.child.output}`);
+      if (performance.now() - started > START_TIMEOUT_MS) throw new Error('cadastre does not become ready');
+      await delay(10);
+    }
+    return performance.now() - started;
+  }
+
+  async stop() {
+    const { child } = this;
+    this.child = null;
+    if (!child || child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+
+  /** A command such as `rebuild`: the process, and when it has ended. */
+  run(args) {
+    const child = this.launch(args);
+    const ended = once(child, 'exit').then(([code]) => {
+      if (code !== 0) throw new Error(`cadastre ${args.join(' ')} ended with ${code}:\n${child.output}`);
+      return child.output;
+    });
+    return { child, ended };
+  }
+
+  get pid() {
+    return this.child.pid;
+  }
+
+  get postmaster() {
+    return Number(readFileSync(join(this.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** CPU ms so far, of the server and of its Postgres. */
+  cpu() {
+    return { node: cpuOf(this.pid), postgres: cpuOfFamily(this.postmaster) };
+  }
+
+  /** As `cpu`, once followers have caught up: their work is part of what a write costs. */
+  async cpuWhenQuiet() {
+    const deadline = performance.now() + QUIET_TIMEOUT_MS;
+    let before = this.cpu();
+    for (;;) {
+      await delay(QUIET_MS);
+      const now = this.cpu();
+      const used = now.node + now.postgres - before.node - before.postgres;
+      if (used <= 10 || performance.now() > deadline) return now;
+      before = now;
+    }
+  }
+
+  databaseUrl() {
+    return readFile(join(this.dataFolder, 'database-url'), 'utf8');
+  }
+
+  /** A module of the build, such as `libs/event-store/index.js`. */
+  import(path) {
+    return import(pathToFileURL(join(this.build, 'dist', path)).href);
+  }
+
+  async request(method, path, body) {
+    const answer = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/vnd.api+json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return text;
+  }
+
+  async remove() {
+    await this.stop();
+    await rm(this.dataFolder, { recursive: true, force: true });
+    await rm(this.build, { recursive: true, force: true });
+  }
+}

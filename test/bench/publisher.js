@@ -1,0 +1,149 @@
+// The publisher against kafkajs alone, and how late it is while a thousand events happen in a second (DESIGN §5).
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import pg from 'pg';
+import { openBroker } from './broker.js';
+import { fillLog, seedModel } from './filled-log.js';
+import { Product } from './product.js';
+import { output } from './programs.js';
+import { percentile } from './statistics.js';
+import { table, verdict } from './table.js';
+
+const SHARE = 0.6;
+const LAG_P99_MS = 250;
+const EVENTS_A_SECOND = 1_000;
+const TICK_MS = 10;
+const WARM_UP_MS = 3_000;
+/** A new one each time, for brokers that outlive the run. */
+const PREFIX = `bench-${process.pid}`;
+
+const CONTEXT = {
+  accessor: { id: 'user-bench', type: 'users', name: 'bench' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: 'bench',
+  causation: null,
+};
+
+/** The backlog's rate, from its first batch to its last. */
+const backlogOf = async (product) => {
+  const client = new pg.Client({ connectionString: await product.databaseUrl() });
+  await client.connect();
+  const progress = async () => {
+    const { rows } = await client.query(
+      `select count(*) filter (where (e.transaction, e.position) <= (c.transaction, c.position))::int as done,
+              count(*)::int as "all"
+         from event_store.events e left join event_store.checkpoints c on c.follower = 'publisher'`,
+    );
+    return rows[0];
+  };
+  const checkpoint = async () => {
+    const { rows } = await client.query(`select position from event_store.checkpoints where follower = 'publisher'`);
+    return rows[0]?.position ?? null;
+  };
+  try {
+    while ((await checkpoint()) === null) await delay(5);
+    const first = await progress();
+    const [started, before] = [performance.now(), product.cpu()];
+    const head = (await client.query('select max(position) as position from event_store.events')).rows[0].position;
+    while (Number(await checkpoint()) < Number(head)) await delay(20);
+    const [ms, after] = [performance.now() - started, product.cpu()];
+    const events = first.all - first.done;
+    return {
+      rate: (events / ms) * 1_000,
+      cpu: (after.node + after.postgres - before.node - before.postgres) / events,
+    };
+  } finally {
+    await client.end();
+  }
+};
+
+/** Appends at a steady rate; how old each event was when a consumer had it, in ms. */
+const lagsOf = async (product, brokers, seconds) => {
+  const { Database, EventStore } = await product.import('libs/event-store/index.js');
+  const { RandomIds, SystemClock } = await product.import('libs/host/index.js');
+  const { registry, slices } = await product.import('apps/slices.js');
+  const projections = slices.flatMap((slice) => slice.projections);
+  const database = new Database({ url: await product.databaseUrl(), connections: 4, applicationName: 'bench' });
+  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds());
+
+  const kafka = new kafkajs.Kafka({ brokers, clientId: 'bench', logLevel: kafkajs.logLevel.ERROR });
+  const consumer = kafka.consumer({ groupId: PREFIX, maxWaitTimeInMs: 5 });
+  const lags = [];
+  const counted = { from: Infinity };
+  await consumer.connect();
+  await consumer.subscribe({ topics: [new RegExp(`^${PREFIX}\\.`)], fromBeginning: false });
+  await consumer.run({
+    eachBatchAutoResolve: true,
+    eachBatch: ({ batch }) => {
+      const now = Date.now();
+      for (const { headers } of batch.messages) {
+        const happened = Date.parse(String(headers.ce_time));
+        if (happened >= counted.from) lags.push(now - happened);
+      }
+      return Promise.resolve();
+    },
+  });
+  try {
+    const data = { holder: { id: 'user-bench', type: 'users', name: 'bench' }, reason: 'bench' };
+    /** @type {Promise<unknown>[]} */
+    const appends = [];
+    const begun = performance.now();
+    counted.from = Date.now() + WARM_UP_MS;
+    for (let made = 0; performance.now() - begun < WARM_UP_MS + seconds * 1_000;) {
+      const due = Math.floor(((performance.now() - begun) / 1_000) * EVENTS_A_SECOND);
+      for (; made < due; made += 1) {
+        const events = [{ type: 'WorkspaceLocked', data }];
+        const write = { stream: `ws-lag-${made}`, organization: 'org-bench', expected: 0, events };
+        appends.push(store.append([write], CONTEXT));
+      }
+      await delay(TICK_MS);
+    }
+    await Promise.all(appends);
+    await delay(1_000);
+    return lags;
+  } finally {
+    await consumer.disconnect();
+    await database.close();
+  }
+};
+
+export const publisher = async ({ events, seconds }) => {
+  const broker = await openBroker();
+  const product = await Product.of();
+  try {
+    await product.start();
+    await seedModel(product);
+    await fillLog(await product.databaseUrl(), events);
+    const script = join(import.meta.dirname, 'kafkajs-alone.js');
+    const args = [script, product.build, await product.databaseUrl(), broker.brokers.join(','), `${PREFIX}-bound`];
+    const bound = JSON.parse(await output(process.execPath, args));
+    const boundRate = (bound.sent / bound.ms) * 1_000;
+    await product.cpuWhenQuiet();
+    await product.stop();
+
+    const kafka = { KAFKA_BROKERS: broker.brokers.join(','), CADASTRE_TOPIC_PREFIX: PREFIX };
+    await product.start(kafka);
+    const backlog = await backlogOf(product);
+    const share = backlog.rate / boundRate;
+    await product.cpuWhenQuiet();
+    const lags = await lagsOf(product, broker.brokers, seconds);
+    const p99 = percentile(lags, 0.99);
+    const rows = [
+      ['kafkajs alone, events/s', Math.round(boundRate), '', ''],
+      ['publisher, events/s', Math.round(backlog.rate), '', ''],
+      ['publisher, CPU ms an event', backlog.cpu.toFixed(3), '', ''],
+      ['share of kafkajs alone', share.toFixed(2), `≥ ${SHARE}`, verdict(share >= SHARE)],
+      [`lag p50 ms, at ${EVENTS_A_SECOND} events/s`, percentile(lags, 0.5), '', ''],
+      ['lag p99 ms', p99, `≤ ${LAG_P99_MS}`, verdict(p99 <= LAG_P99_MS)],
+      ['events seen', lags.length, '', ''],
+    ];
+    process.stdout.write(`${table(['', 'measured', 'budget', ''], rows)}\n`);
+    return lags.length > 0;
+  } finally {
+    await product.remove();
+    await broker.stop();
+  }
+};

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { output } from './programs.js';
+
+const SCRIPT = join(import.meta.dirname, 'wrk.lua');
+let runs = 0;
+
+/** One run of wrk: requests, seconds, p50 and p99 in ms, errors. */
+export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids, organization }) => {
+  runs += 1;
+  const env = {
+    MODE: mode,
+    TOKEN: token,
+    IDS: idsFile,
+    ORGANIZATION: organization,
+    RUN: `${Date.now().toString(36)}-${runs}`,
+    GAP: String(Math.min(4 * connections + 16, ids.length >> 1)),
+  };
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url];
+  const text = await output('wrk', args, env);
+  const result = /^RESULT (.*)$/m.exec(text)?.[1];
+  if (!result) throw new Error(`wrk said nothing of use:\n${text}`);
+  return JSON.parse(result);
+};

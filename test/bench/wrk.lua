@@ -1,0 +1,53 @@
+-- What wrk sends, by MODE. With one thread (-t1): all counters live in one Lua state.
+-- MODE = get | list | lock | patch | create; TOKEN, IDS (file, an id a line), ORGANIZATION, RUN (unique), GAP (lock)
+local mode, organization, run = os.getenv("MODE"), os.getenv("ORGANIZATION"), os.getenv("RUN")
+local gap = tonumber(os.getenv("GAP") or "0")
+local media = "application/vnd.api+json"
+local headers = { ["Authorization"] = "Bearer " .. os.getenv("TOKEN"), ["Content-Type"] = media, ["Accept"] = media }
+local workspaces = "/api/v2/organizations/" .. organization .. "/workspaces"
+
+local ids = {}
+for line in io.lines(os.getenv("IDS")) do ids[#ids + 1] = line end
+local function id(n) return ids[n % #ids + 1] end
+
+local sent, locked, unlocked = 0, 0, 0
+local send = {
+  get = function() return wrk.format("GET", "/api/v2/workspaces/" .. id(sent), headers) end,
+  list = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20", headers) end,
+  patch = function()
+    local attributes = '{"description":"bench ' .. run .. " " .. sent .. '"}'
+    return wrk.format("PATCH", "/api/v2/workspaces/" .. id(sent), headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
+  end,
+  create = function()
+    local attributes = '{"name":"bench-' .. run .. "-" .. sent .. '","description":"made by a bench","auto-apply":false}'
+    return wrk.format("POST", workspaces, headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
+  end,
+  -- Locks and unlocks in turns, each unlock so many locks later that its lock has long been answered.
+  lock = function()
+    if locked - unlocked <= gap then
+      locked = locked + 1
+      return wrk.format("POST", "/api/v2/workspaces/" .. id(locked) .. "/actions/lock", headers, '{"reason":"bench"}')
+    end
+    unlocked = unlocked + 1
+    return wrk.format("POST", "/api/v2/workspaces/" .. id(unlocked) .. "/actions/unlock", headers)
+  end,
+}
+
+-- wrk asks once at its start to see whether the script works, and does not send what it gets.
+local asked = false
+request = function()
+  if not asked then
+    asked = true
+    return wrk.format("GET", "/", headers)
+  end
+  sent = sent + 1
+  return send[mode]()
+end
+
+done = function(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    'RESULT {"requests":%d,"seconds":%.6f,"p50":%.3f,"p99":%.3f,"errors":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.status + errors.connect + errors.read + errors.write + errors.timeout))
+end

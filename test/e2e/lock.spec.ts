@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql, type LogPosition, type Recorded } from '#kernel';
+import { registry } from '../../apps/slices.js';
+import { openPublisher, type Running } from '../../apps/publisher/src/publisher.js';
+import { startKafka, type TestKafka } from '../support/kafka/index.js';
+import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topics-read.js';
+import { logLength, wholeLog } from '../support/log.js';
+import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let kafka: TestKafka;
+let prefix: string;
+let server: TestServer;
+let publisher: Running | null;
+
+beforeAll(async () => {
+  kafka = await startKafka();
+});
+
+afterAll(() => kafka?.stop());
+
+beforeEach(async () => {
+  // Topics of one's own: the broker is shared by the tests of this file.
+  prefix = `site-${randomUUID()}`;
+  publisher = null;
+  const env = {
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    CADASTRE_TOPIC_PREFIX: prefix,
+    CADASTRE_PUBLIC_URL: 'https://cadastre.test',
+  };
+  server = await startTestServer({ followers: true, env });
+});
+
+afterEach(async () => {
+  await publisher?.stop();
+  await server.close();
+});
+
+const publish = (): void => {
+  publisher = openPublisher(server.house);
+  expect(publisher).not.toBeNull();
+};
+
+const lock = (id: string, reason = '') => server.post(`/api/v2/workspaces/${id}/actions/lock`, { reason });
+const unlock = (id: string) => server.post(`/api/v2/workspaces/${id}/actions/unlock`);
+
+const checkpoint = (): Promise<LogPosition | undefined> =>
+  server.database.row<LogPosition>(
+    sql`select transaction::text as transaction, position from event_store.checkpoints where follower = 'publisher'`,
+  );
+
+const versions = (log: readonly Recorded[]): ReadonlyMap<string, readonly number[]> =>
+  new Map([...Map.groupBy(log, ({ stream }) => stream)].map(([stream, all]) => [stream, all.map((e) => e.version)]));
+
+const expectTopicsToEqualLog = async (): Promise<void> => {
+  const log = await wholeLog(server.store);
+  const messages = withoutRedeliveries(await readUntilAll(kafka.brokers, registry, prefix, log));
+  expect(messages.map(({ headers }) => headers['ce_id']).toSorted()).toEqual(log.map(({ id }) => id).toSorted());
+  expect(versionsByKey(messages)).toEqual(versions(log));
+};
+
+const lockedEvent = async (stream: string): Promise<Recorded> => {
+  const event = (await server.store.stream(stream)).find(({ type }) => type === 'WorkspaceLocked');
+  if (!event) throw new Error(`${stream} was never locked`);
+  return event;
+};
+
+describe('a lock', () => {
+  it('over REST reaches Kafka and the audit trail, as one event with one id', async () => {
+    publish();
+    const organization = await makeOrganization(server, 'acme');
+    const id = await makeWorkspace(server, 'acme', 'one');
+    const trail = server.as(await makeOrganizationToken(server, 'acme'));
+    const answer = await lock(id, 'for the migration');
+    expect(answer.status).toBe(200);
+
+    const isLock = (message: { headers: Readonly<Record<string, string>> }): boolean =>
+      message.headers['ce_type'] === 'cadastre.WorkspaceLocked.v1';
+    const messages = await readUntilAll(kafka.brokers, registry, prefix, await wholeLog(server.store));
+    const told = await trail.get('/api/v2/organization/audit-trail');
+    const entry = (told.body.data as any[]).find(({ resource }) => resource.action === 'lock');
+    const event = await lockedEvent(id);
+    const message = messages.find(isLock);
+
+    expect(message).toMatchObject({
+      topic: `${prefix}.workspaces`,
+      key: id,
+      timestamp: String(Date.parse(event.time)),
+    });
+    expect(JSON.parse(message?.value ?? '')).toEqual({
+      holder: { type: 'users', id: event.context.accessor.id, name: 'admin' },
+      reason: 'for the migration',
+    });
+    expect(message?.headers).toEqual({
+      'content-type': 'application/json',
+      ce_specversion: '1.0',
+      ce_id: event.id,
+      ce_type: 'cadastre.WorkspaceLocked.v1',
+      ce_source: 'https://cadastre.test',
+      ce_subject: id,
+      ce_time: event.time,
+      ce_organization: organization.id,
+      ce_stream: id,
+      ce_version: '2',
+      ce_position: String(event.position),
+      ce_authtype: 'user',
+      ce_authid: event.context.accessor.id,
+      ce_request: answer.headers.get('x-request-id'),
+      ce_correlationid: answer.headers.get('x-request-id'),
+    });
+    expect(entry).toMatchObject({
+      id: event.id,
+      auth: { accessor_id: event.context.accessor.id, organization_id: organization.id, type: 'Client' },
+      request: { id: answer.headers.get('x-request-id') },
+      resource: { id, type: 'workspace', action: 'lock', meta: { reason: 'for the migration' } },
+    });
+  });
+
+  it('that is refused reaches nobody', async () => {
+    publish();
+    await makeOrganization(server, 'acme');
+    const id = await makeWorkspace(server, 'acme', 'one');
+    await lock(id);
+    const before = await logLength(server.store);
+    expect((await lock(id)).status).toBe(409);
+    expect(await logLength(server.store)).toBe(before);
+    // The publisher goes in the log's order: once it has sent this, it has passed whatever came before.
+    expect((await unlock(id)).status).toBe(200);
+    await expectTopicsToEqualLog();
+  });
+});
+
+describe('Kafka', () => {
+  it('that is configured long after the first event gets the whole history, each stream in order', async () => {
+    await makeOrganization(server, 'acme');
+    const ids = await Promise.all([1, 2, 3, 4].map((n) => makeWorkspace(server, 'acme', `workspace-${n}`)));
+    for (let round = 0; round < 5; round += 1) {
+      const done = await Promise.all(ids.map(async (id) => [(await lock(id)).status, (await unlock(id)).status]));
+      expect(done.flat().every((status) => status === 200)).toBe(true);
+    }
+    expect(await checkpoint()).toBeUndefined();
+    publish();
+    await expectTopicsToEqualLog();
+  });
+
+  it('that goes away refuses and loses nothing: the backlog goes out when it is back', async () => {
+    publish();
+    await makeOrganization(server, 'acme');
+    const id = await makeWorkspace(server, 'acme', 'one');
+    const earlier = await wholeLog(server.store);
+    await readUntilAll(kafka.brokers, registry, prefix, earlier);
+
+    await kafka.kill();
+    server.store.signal.notify = () => undefined;
+    const { count } = server.database;
+    for (let round = 0; round < 50; round += 1) {
+      const before = { ...count };
+      const statuses = [(await lock(id)).status, (await unlock(id)).status];
+      expect(statuses).toEqual([200, 200]);
+      // What REST does for a lock is the same as ever: it knows nothing of brokers.
+      expect(count.roundTrips - before.roundTrips).toBe(4);
+    }
+    const held = await checkpoint();
+    const log = await wholeLog(server.store);
+    expect(log).toHaveLength(earlier.length + 100);
+    expect(BigInt(held?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
+
+    await kafka.restart();
+    await expectTopicsToEqualLog();
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { rebuild, verify, viewsOf, type Session } from '#event-store';
+import { slices } from '../../apps/slices.js';
+import { makeOrganization, makeWorkspace } from '../support/seeds.js';
+import { readableLog, wholeLog } from '../support/log.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+const turn = async (id: string): Promise<void> => {
+  for (const verb of ['lock', 'unlock']) {
+    expect((await server.post(`/api/v2/workspaces/${id}/actions/${verb}`)).status).toBe(200);
+  }
+};
+
+/** Uses up transaction ids until the next ones have a digit more; the last few are left for the test itself. */
+const goToTheEndOfTheDigits = async (): Promise<void> => {
+  const session = await server.database.session();
+  await session.run(
+    sql.raw(`do $$ declare _now numeric; _end numeric; begin
+      loop
+        _now := pg_current_xact_id()::text::numeric;
+        _end := coalesce(_end, power(10, length(_now::text)));
+        commit;
+        exit when _now >= _end - 8;
+      end loop;
+    end $$`),
+  );
+  await session.close();
+};
+
+/** A transaction with its place in the order, which is before everything that follows. */
+const beginTransaction = async (): Promise<Session> => {
+  const session = await server.database.session();
+  await session.run(sql`begin`);
+  await session.run(sql`select pg_current_xact_id()`);
+  return session;
+};
+
+const differences = async (): Promise<unknown[]> =>
+  (await Promise.all(viewsOf(slices).map((view) => verify(server.store, view, new Date())))).flat();
+
+const streams = async (read: typeof wholeLog): Promise<string[]> =>
+  (await read(server.store)).map(({ stream }) => stream);
+
+describe('the order of the log', () => {
+  it('is that of numbers, not of their digits: nothing is skipped or read twice when ids grow longer', async () => {
+    const id = await makeWorkspace(server, 'acme', 'long-lived');
+    await goToTheEndOfTheDigits();
+    for (let round = 0; round < 10; round += 1) await turn(id);
+    const lengths = new Set((await wholeLog(server.store)).map(({ transaction }) => transaction.length));
+    expect(lengths.size).toBe(2);
+    const everything = await server.database.rows<{ id: string }>(
+      sql`select id from event_store.events order by position`,
+    );
+    for (const size of [1, 3, 7, 1_000]) {
+      const read = await readableLog(server.store, size);
+      // One client after the other wrote this log, so that its order is also that of the positions.
+      expect(read.map((event) => event.id)).toEqual(everything.map((row) => row.id));
+    }
+    expect(await differences()).toEqual([]);
+  });
+
+  it('holds back what came after a transaction that is still running, and then gives both in order', async () => {
+    const early = await beginTransaction();
+    const late = await makeWorkspace(server, 'acme', 'late');
+    expect(await streams(readableLog)).not.toContain(late);
+    await early.run(sql`select event_store.append('ws-nowhere', 0, null, now(), '{}',
+      '[{"id": "00000000-0000-7000-8000-000000000001", "type": "WorkspaceUntagged", "schemaVersion": 1, "data": {"keys": []}}]', null, null)`);
+    await early.run(sql`commit`);
+    await early.close();
+    expect((await streams(wholeLog)).slice(-2)).toEqual(['ws-nowhere', late]);
+  });
+});
+
+describe('while some transaction is running, anywhere in the same Postgres', () => {
+  let running: Session;
+
+  beforeAll(async () => {
+    running = await beginTransaction();
+    await makeWorkspace(server, 'acme', 'meanwhile');
+  });
+
+  afterAll(() => running.close());
+
+  it('views that are as the log says are found to be so', async () => {
+    expect(await differences()).toEqual([]);
+  });
+
+  it('a view that is made anew has everything that was acknowledged', async () => {
+    for (const view of viewsOf(slices)) await rebuild(server.store, view);
+    expect((await server.get('/api/v2/organizations/acme/workspaces/meanwhile')).status).toBe(200);
+    expect(await differences()).toEqual([]);
+  });
+});

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { slices } from '../../apps/slices.js';
+import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+/** Three who may all do everything here, each under a name of their own. */
+let callers: readonly Api[];
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  const { name, ownersTeam } = await makeOrganization(server, 'acme');
+  callers = [
+    server,
+    server.as(await makeToken(server, `/api/v2/organizations/${name}/authentication-token`)),
+    server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`)),
+  ];
+});
+
+afterAll(() => server.close());
+
+/** All at once, as different callers in turn. */
+const race = (runners: number, run: (api: Api, index: number) => Promise<Answer>): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: runners }, (_, index) => run(callers[index % callers.length] ?? server, index)));
+
+/** How often each status was answered. */
+const tally = (answers: readonly Answer[]): Record<number, number> => {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+const details = (answers: readonly Answer[], status: number): string[] => [
+  ...new Set(answers.filter((answer) => answer.status === status).map(({ body }) => body.errors[0].detail as string)),
+];
+
+const typesIn = async (stream: string): Promise<string[]> =>
+  (await server.store.stream(stream)).map(({ type }) => type);
+
+const bornUnder = async (name: string): Promise<number> =>
+  (
+    await server.database.row<{ n: number }>(
+      sql`select count(*) as n from event_store.events where type like '%Created' and data ->> 'name' = ${name}`,
+    )
+  )?.n ?? -1;
+
+describe('a hundred clients', () => {
+  it('that race for one lock: one holds it, and the others are told who', async () => {
+    const id = await makeWorkspace(server, 'acme', 'contested');
+    const answers = await race(100, (api) => api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'mine' }));
+    expect(tally(answers)).toEqual({ 200: 1, 409: 99 });
+    const [locked] = (await server.store.stream(id)).filter(({ type }) => type === 'WorkspaceLocked');
+    const { type, name } = (locked as unknown as { data: { holder: { type: string; name: string } } }).data.holder;
+    const who = `${type === 'teams' ? 'Team' : 'User'} ${name}`;
+    expect(details(answers, 409)).toEqual([`Unable to lock workspace. The workspace is already locked by ${who}`]);
+    expect(await typesIn(id)).toEqual(['WorkspaceCreated', 'WorkspaceLocked']);
+  });
+
+  it('that race to unlock: one does, and the others are not told of a holder, for there is none', async () => {
+    const id = await makeWorkspace(server, 'acme', 'released');
+    await server.post(`/api/v2/workspaces/${id}/actions/lock`);
+    const answers = await race(100, () => server.post(`/api/v2/workspaces/${id}/actions/unlock`));
+    expect(tally(answers)).toEqual({ 200: 1, 409: 99 });
+    expect(details(answers, 409)).toEqual(['Unable to unlock workspace. The workspace is not locked']);
+    expect(await typesIn(id)).toEqual(['WorkspaceCreated', 'WorkspaceLocked', 'WorkspaceUnlocked']);
+  });
+
+  it('that lock and unlock in turn leave a history in which each lock has its unlock', async () => {
+    const id = await makeWorkspace(server, 'acme', 'busy');
+    const path = (verb: string): string => `/api/v2/workspaces/${id}/actions/${verb}`;
+    const answers = await race(100, async (api) => {
+      const locked = await api.post(path('lock'));
+      return locked.status === 200 ? api.post(path('unlock')) : locked;
+    });
+    expect(Object.keys(tally(answers)).toSorted()).toEqual(['200', '409']);
+    const rounds = tally(answers)[200] ?? 0;
+    expect(await typesIn(id)).toEqual([
+      'WorkspaceCreated',
+      ...Array.from({ length: rounds }, () => ['WorkspaceLocked', 'WorkspaceUnlocked']).flat(),
+    ]);
+  });
+});
+
+describe('a name', () => {
+  it('that fifty give to a new workspace is had by one of them', async () => {
+    const body = resource('workspaces', { name: 'popular' });
+    const answers = await race(50, (api) => api.post('/api/v2/organizations/acme/workspaces', body));
+    expect(tally(answers)).toEqual({ 201: 1, 422: 49 });
+    expect(answers.find(({ status }) => status === 422)?.body).toEqual({
+      errors: [
+        {
+          status: '422',
+          title: 'invalid attribute',
+          detail: 'Name has already been taken',
+          source: { pointer: '/data/attributes/name' },
+        },
+      ],
+    });
+    expect(await bornUnder('popular')).toBe(1);
+  });
+
+  it('that ten workspaces are renamed to is had by one of them', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `candidate-${index}`);
+    const ids = await Promise.all(names.map((name) => makeWorkspace(server, 'acme', name)));
+    const body = resource('workspaces', { name: 'the-one' });
+    const answers = await race(10, (api, index) => api.patch(`/api/v2/workspaces/${ids[index]}`, body));
+    expect(tally(answers)).toEqual({ 200: 1, 422: 9 });
+    expect(details(answers, 422)).toEqual(['Name has already been taken']);
+  });
+
+  it.each([
+    ['organizations', '/api/v2/organizations', { name: 'sought-after', email: 'ops@acme.test' }],
+    ['projects', '/api/v2/organizations/acme/projects', { name: 'sought after' }],
+  ])('that twenty give to new %s is had by one of them', async (type, path, attributes) => {
+    const answers = await race(20, () => server.post(path, resource(type, attributes)));
+    expect(tally(answers)).toEqual({ 201: 1, 422: 19 });
+    expect(details(answers, 422)).toEqual(['Name has already been taken']);
+    expect(await bornUnder(attributes.name)).toBe(1);
+  });
+
+  it('is free again as soon as its workspace is gone', async () => {
+    const id = await makeWorkspace(server, 'acme', 'phoenix');
+    expect((await server.delete(`/api/v2/workspaces/${id}`)).status).toBe(204);
+    const body = resource('workspaces', { name: 'phoenix' });
+    const answers = await race(20, (api) => api.post('/api/v2/organizations/acme/workspaces', body));
+    expect(tally(answers)).toEqual({ 201: 1, 422: 19 });
+  });
+});
+
+describe('changes side by side', () => {
+  it('to different settings are all there in the end', async () => {
+    const id = await makeWorkspace(server, 'acme', 'shared');
+    const changes: readonly object[] = [
+      { description: 'changed' },
+      { 'auto-apply': true },
+      { 'queue-all-runs': true },
+      { 'working-directory': 'infra' },
+      { 'terraform-version': '1.9.0' },
+      { 'speculative-enabled': false },
+      { 'file-triggers-enabled': false },
+      { 'allow-destroy-plan': false },
+      { 'global-remote-state': true },
+      { 'trigger-prefixes': ['modules'] },
+    ];
+    const answers = await race(10, (api, index) =>
+      api.patch(`/api/v2/workspaces/${id}`, resource('workspaces', changes[index])),
+    );
+    expect(tally(answers)).toEqual({ 200: 10 });
+    const shown = await server.get(`/api/v2/workspaces/${id}`);
+    expect(shown.body.data.attributes).toMatchObject(Object.assign({}, ...changes));
+  });
+
+  it('that add tags lose none, and keep each once', async () => {
+    const id = await makeWorkspace(server, 'acme', 'tagged');
+    const names = Array.from({ length: 20 }, (_, index) => `tag-${index % 10}`);
+    const answers = await race(20, (api, index) =>
+      api.post(`/api/v2/workspaces/${id}/relationships/tags`, {
+        data: [{ type: 'tags', attributes: { name: names[index] } }],
+      }),
+    );
+    expect(tally(answers)).toEqual({ 204: 20 });
+    const shown = await server.get(`/api/v2/workspaces/${id}`);
+    expect(shown.body.data.attributes['tag-names'].toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+
+  it('that bind keys stop at ten of them, whoever was faster', async () => {
+    const id = await makeWorkspace(server, 'acme', 'bound');
+    const answers = await race(15, (api, index) =>
+      api.patch(`/api/v2/workspaces/${id}/tag-bindings`, {
+        data: [{ type: 'tag-bindings', attributes: { key: `key-${index}`, value: 'v' } }],
+      }),
+    );
+    expect(tally(answers)).toEqual({ 200: 10, 422: 5 });
+    expect((await server.get(`/api/v2/workspaces/${id}/tag-bindings`)).body.data).toHaveLength(10);
+  });
+});
+
+describe('an organization’s token, of which there is one', () => {
+  it('that ten make at once is the last one’s: the others’ open nothing', async () => {
+    await makeOrganization(server, 'tokens');
+    const path = '/api/v2/organizations/tokens/authentication-token';
+    for (const round of ['the first', 'one that replaces another']) {
+      const answers = await race(10, () => server.post(path));
+      expect({ round, ...tally(answers) }).toEqual({ round, 201: 10 });
+      const secrets = answers.map(({ body }) => body.data.attributes.token as string);
+      const used = await Promise.all(secrets.map((secret) => server.as(secret).get('/api/v2/organizations/tokens')));
+      expect({ round, ...tally(used) }).toEqual({ round, 200: 1, 401: 9 });
+    }
+  });
+});
+
+describe('deletions side by side', () => {
+  it('of one workspace happen once, and the others find nothing', async () => {
+    const id = await makeWorkspace(server, 'acme', 'doomed');
+    const answers = await race(30, (api, index) =>
+      index % 2 === 0
+        ? server.delete(`/api/v2/workspaces/${id}`)
+        : api.post(`/api/v2/workspaces/${id}/actions/safe-delete`),
+    );
+    expect(tally(answers)).toEqual({ 204: 1, 404: 29 });
+    expect(await typesIn(id)).toEqual(['WorkspaceCreated', 'WorkspaceDeleted']);
+  });
+
+  it('and locks of one workspace: nothing is done to it once it is gone', async () => {
+    const id = await makeWorkspace(server, 'acme', 'doomed-too');
+    const answers = await race(40, (api, index) =>
+      index === 20 ? server.delete(`/api/v2/workspaces/${id}`) : api.post(`/api/v2/workspaces/${id}/actions/lock`),
+    );
+    expect(Object.keys(tally(answers)).every((status) => ['200', '204', '404', '409'].includes(status))).toBe(true);
+    expect(answers[20]?.status).toBe(204);
+    expect((await typesIn(id)).at(-1)).toBe('WorkspaceDeleted');
+  });
+
+  it('of a project and creations in it: no workspace is left in a project that is gone', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const project = await makeProject(server, 'acme', `short-lived-${round}`);
+      const inside = (name: string) =>
+        resource('workspaces', { name }, { project: { data: { type: 'projects', id: project } } });
+      const answers = await race(8, (api, index) =>
+        index === 3
+          ? server.delete(`/api/v2/projects/${project}`)
+          : api.post('/api/v2/organizations/acme/workspaces', inside(`inside-${round}-${index}`)),
+      );
+      expect(Object.keys(tally(answers)).filter((status) => Number(status) >= 500)).toEqual([]);
+      // Whatever was acknowledged can be read: a workspace without its project could not.
+      for (const { body } of answers.filter(({ status }) => status === 201)) {
+        expect((await server.get(`/api/v2/workspaces/${body.data.id}`)).status).toBe(200);
+      }
+    }
+  });
+
+  it('of an organization and everything that is done in it: nothing is left of it', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const name = `short-lived-${round}`;
+      const { id } = await makeOrganization(server, name);
+      const workspace = await makeWorkspace(server, name, 'there-already');
+      const path = `/api/v2/organizations/${name}`;
+      const flat = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
+      const attempts = [
+        () => server.post(`${path}/workspaces`, resource('workspaces', { name: 'first' })),
+        () => server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flat),
+        () => server.post(`${path}/projects`, resource('projects', { name: 'project' })),
+        () => server.post(`${path}/authentication-token`),
+        () => server.delete(path),
+        () => server.post(`/api/v2/workspaces/${workspace}/actions/lock`),
+        () => server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { name: 'renamed' })),
+        () => server.post(`${path}/workspaces`, resource('workspaces', { name: 'second' })),
+      ];
+      const answers = await Promise.all(attempts.map((attempt) => attempt()));
+      expect(answers[4]?.status).toBe(204);
+      expect(answers.map(({ status }) => status).filter((status) => ![200, 201, 204, 404].includes(status))).toEqual(
+        [],
+      );
+      expect(await rowsOf(id)).toEqual({});
+      expect((await server.get(`/api/v2/workspaces/${workspace}`)).status).toBe(404);
+    }
+  });
+});
+
+/** How many rows each view still has of an organization, where there are any. */
+const rowsOf = async (organization: string): Promise<Record<string, number>> => {
+  const views = await server.database.rows<{ name: string }>(sql`
+    select table_name as name from information_schema.columns
+     where table_schema = 'views' and column_name = 'organization'`);
+  expect(views.map(({ name }) => name)).toContain('workspaces');
+  const counts: Record<string, number> = {};
+  // A trail outlives its organization.
+  for (const { name } of views.filter((view) => !view.name.startsWith('audit_trail'))) {
+    const found = await server.database.row<{ n: number }>(
+      sql`select count(*) as n from ${sql.raw(name)} where organization = ${organization}`,
+    );
+    if (found?.n) counts[name] = found.n;
+  }
+  return counts;
+};
+
+describe('after all races', () => {
+  it('the views are what the log says, row for row', async () => {
+    for (const view of viewsOf(slices)) {
+      expect({ view: view.name, differences: await verify(server.store, view, new Date()) }).toEqual({
+        view: view.name,
+        differences: [],
+      });
+    }
+    expect(await verifySnapshots(server.store, slices)).toEqual([]);
+  });
+
+  it('every stream has its versions without gaps', async () => {
+    const broken = await server.database.rows(sql`
+      select stream from event_store.events group by stream having max(version) <> count(*) or min(version) <> 1`);
+    expect(broken).toEqual([]);
+  });
+});

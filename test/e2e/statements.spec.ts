@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StatementCounter } from '#event-store';
+import { makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+
+// Round trips are the cost (DESIGN decision 8): this is the budget, counted where statements leave for Postgres.
+
+let server: TestServer;
+let id: string;
+
+const WORKSPACES = '/api/v2/organizations/acme/workspaces';
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+  // The signal to followers goes out after the answer and is shared by all appends of 5 ms: it belongs to no request.
+  server.store.signal.notify = () => undefined;
+  const tags = (n: number) => ({
+    'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'n', value: String(n) } }] },
+    tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
+  });
+  for (let n = 0; n < 100; n += 10) {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, m) => makeWorkspace(server, 'acme', `workspace-${n + m}`, {}, tags(n + m))),
+    );
+  }
+  id = await makeWorkspace(server, 'acme', 'measured');
+});
+
+afterAll(() => server.close());
+
+const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
+  const before = { ...server.database.count };
+  const { status } = await request();
+  const { statements, roundTrips } = server.database.count;
+  return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
+};
+
+const ONE = { status: 200, statements: 1, roundTrips: 1 };
+
+describe('a read is one statement', () => {
+  it.each([
+    ['a workspace by id', () => `/api/v2/workspaces/${id}`],
+    ['a workspace by names', () => `${WORKSPACES}/measured`],
+    ['its tags of both kinds', () => `/api/v2/workspaces/${id}/tag-bindings`],
+    ['an organization', () => '/api/v2/organizations/acme'],
+    ['the list of organizations', () => '/api/v2/organizations'],
+  ])('for %s', async (_, path) => {
+    expect(await counted(() => server.get(path()))).toEqual(ONE);
+  });
+
+  it.each([1, 20, 100])('for a page of %i workspaces', async (size) => {
+    const path = `${WORKSPACES}?page%5Bsize%5D=${size}`;
+    expect((await server.get(path)).body.data).toHaveLength(size);
+    expect(await counted(() => server.get(path))).toEqual(ONE);
+  });
+
+  it('for a page that is searched, filtered by tags and sorted', async () => {
+    const path = `${WORKSPACES}?search%5Bname%5D=workspace&search%5Btags%5D=flat,n&sort=-name&page%5Bnumber%5D=2`;
+    expect((await server.get(path)).body.data).toHaveLength(20);
+    expect(await counted(() => server.get(path))).toEqual(ONE);
+  });
+
+  it('and includes cost the same for a hundred rows as for one', async () => {
+    const cost = (size: number) =>
+      counted(() =>
+        server.get(`${WORKSPACES}?include=organization,project,locked_by,tag_bindings&page%5Bsize%5D=${size}`),
+      );
+    const one = await cost(1);
+    expect(one.status).toBe(200);
+    expect(one.roundTrips).toBeLessThanOrEqual(2);
+    expect(await cost(100)).toEqual(one);
+  });
+});
+
+describe('a command is two round trips at the most: what it is decided on, and everything that it writes', () => {
+  it.each([
+    ['lock', () => server.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'counting' })],
+    ['unlock', () => server.post(`/api/v2/workspaces/${id}/actions/unlock`)],
+    ['PATCH', () => server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'counted' }))],
+    ['PATCH by names', () => server.patch(`${WORKSPACES}/measured`, resource('workspaces', { 'auto-apply': true }))],
+    [
+      'binding tags',
+      () =>
+        server.patch(`/api/v2/workspaces/${id}/tag-bindings`, {
+          data: [1, 2, 3].map((n) => ({ type: 'tag-bindings', attributes: { key: `key-${n}`, value: 'v' } })),
+        }),
+    ],
+  ])('for %s', async (_, request) => {
+    expect(await counted(request)).toMatchObject({ status: 200, roundTrips: 2 });
+  });
+
+  it.each([
+    ['a workspace', WORKSPACES, resource('workspaces', { name: 'created' })],
+    ['a project', '/api/v2/organizations/acme/projects', resource('projects', { name: 'created' })],
+    ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
+  ])('for creating %s', async (_, path, body) => {
+    const { status, roundTrips } = await counted(() => server.post(path, body));
+    expect({ status, tooMany: roundTrips > 2 ? roundTrips : null }).toEqual({ status: 201, tooMany: null });
+  });
+
+  it('for deleting', async () => {
+    const doomed = await makeWorkspace(server, 'acme', 'doomed');
+    const request = () => server.delete(`/api/v2/workspaces/${doomed}`);
+    expect(await counted(request)).toMatchObject({ status: 204, roundTrips: 2 });
+  });
+
+  it('and one for a refusal, which writes nothing', async () => {
+    const path = `/api/v2/workspaces/${id}/actions/unlock`;
+    expect(await counted(() => server.post(path))).toEqual({ status: 409, statements: 1, roundTrips: 1 });
+  });
+
+  it('and none for a body that cannot be understood', async () => {
+    const body = resource('workspaces', { name: 7 });
+    expect(await counted(() => server.post(WORKSPACES, body))).toEqual({ status: 422, statements: 0, roundTrips: 0 });
+  });
+
+  it('and as many after a thousand events as after ten', async () => {
+    const old = await makeWorkspace(server, 'acme', 'old');
+    const turn = async () => [
+      await counted(() => server.post(`/api/v2/workspaces/${old}/actions/lock`)),
+      await counted(() => server.post(`/api/v2/workspaces/${old}/actions/unlock`)),
+    ];
+    const young = await turn();
+    for (let round = 0; round < 500; round += 1) await turn();
+    expect(await turn()).toEqual(young);
+  });
+});
+
+describe('who a token speaks for', () => {
+  it('is looked up once, and not again', async () => {
+    const issued = await server.post('/api/v2/organizations/acme/authentication-token');
+    const other = server.as(issued.body.data.attributes.token as string);
+    const show = () => counted(() => other.get(`/api/v2/workspaces/${id}`));
+    expect((await show()).roundTrips).toBe(2);
+    expect(await show()).toEqual(ONE);
+  });
+});
