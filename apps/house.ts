@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
-import { Database, EventStore, isOutage, migrate } from '#event-store';
+import { Database, EventStore, isAheadOfCluster, isOutage, migrate } from '#event-store';
 import {
   createLogger,
   DataFolderInUse,
@@ -120,7 +120,7 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
  * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is
  * away: nobody has to start us again when it comes.
  */
-export const migrateHouse = async ({ databaseUrl, logger }: House): Promise<void> => {
+export const migrateHouse = async ({ databaseUrl, store, logger }: House): Promise<void> => {
   const ran = await pRetry(() => migrate(databaseUrl, slices), {
     retries: Number.POSITIVE_INFINITY,
     minTimeout: 500,
@@ -129,4 +129,10 @@ export const migrateHouse = async ({ databaseUrl, logger }: House): Promise<void
     onFailedAttempt: ({ error }) => logger.warn(`the database is not available (${error.message}); trying again`),
   });
   if (ran.length > 0) logger.info(`migrations applied: ${ran.join(', ')}`);
+  if (await isAheadOfCluster(store.database)) {
+    logger.error(
+      'the log is ahead of this cluster’s transaction counter, as after restoring a dump: followers stand still. ' +
+        'Run deploy/after-restore.sql (docs/operations.md)',
+    );
+  }
 };

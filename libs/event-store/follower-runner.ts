@@ -59,6 +59,8 @@ export class FollowerRunner {
       } catch (error) {
         followerMetrics.failures.inc({ follower: this.follower.name });
         this.log.warn({ err: error, follower: this.follower.name, retryInMs: pause }, 'follower failed, will retry');
+        // The broken connection has woken us as well: without this there would be no pause at all.
+        this.woken = false;
         await this.sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX_MS);
       } finally {

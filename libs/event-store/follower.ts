@@ -71,3 +71,14 @@ export const caughtUp = async (database: Database, follower: string): Promise<vo
     if (Date.now() > deadline) throw unavailable('This view is behind the log. Please try again in a moment.', 5);
   }
 };
+
+/**
+ * Whether the log holds transaction ids that this cluster has yet to reach, as after a dump was restored into a new one.
+ * Followers would take those events for unfinished (docs/adr/0013).
+ */
+export const isAheadOfCluster = async (database: Database): Promise<boolean> => {
+  const row = await database.row<{ ahead: boolean }>(sql`
+    select transaction >= pg_snapshot_xmax(pg_current_snapshot()) as ahead
+      from event_store.events order by transaction desc, position desc limit 1`);
+  return row?.ahead ?? false;
+};

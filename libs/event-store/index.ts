@@ -12,7 +12,7 @@ export {
   type Snapshot,
   type Write,
 } from './event-store.js';
-export { caughtUp, type Follower } from './follower.js';
+export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
 export { brokenUnique, isOutage } from './postgres-errors.js';

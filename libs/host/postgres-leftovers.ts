@@ -34,9 +34,20 @@ export const endLeftovers = async (cluster: Cluster, log: Log): Promise<void> =>
   signalMain(left, 'SIGQUIT');
   left = await gone(cluster, IMMEDIATE_SHUTDOWN_MS);
   if (left.length > 0) throw new Error(`Postgres of an earlier run does not end: end its processes (${pids(left)})`);
+  await removeSocketLocks(cluster);
   // Postgres would take a stranger that has the number by now for its predecessor. Otherwise the file stays: it is how
   // Postgres makes sure once more, by its shared memory, that nobody is left.
   if (isAlive(pid)) await rm(pidFile, { force: true });
+};
+
+/**
+ * Beside each socket lies the number of the process that listened there. Postgres does not start while that number is
+ * somebody's, be it a stranger's or that of the dead one, who is a zombie for ever where process 1 reaps nobody, as in
+ * many containers. The sockets lie in the cluster's own folder: with nobody left, the files guard nothing.
+ */
+const removeSocketLocks = async ({ folder }: Cluster): Promise<void> => {
+  const locks = (await readdir(folder)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name));
+  await Promise.all(locks.map((name) => rm(join(folder, name), { force: true })));
 };
 
 const pids = (processes: readonly Process[]): string => processes.map(({ pid }) => pid).join(', ');

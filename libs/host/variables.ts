@@ -54,7 +54,7 @@ export const variables = {
   ),
   CADASTRE_DATA: variable(
     '.cadastre',
-    'folder for everything this process keeps; one process a folder',
+    'folder for everything this process keeps; with the embedded Postgres one process a folder',
     z.string().default('.cadastre'),
   ),
   CADASTRE_TLS: variable(
@@ -99,11 +99,7 @@ export const variables = {
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'must be letters, digits, dots, underscores and hyphens')
       .default('cadastre'),
   ),
-  CADASTRE_BLOBS: variable(
-    'CADASTRE_DATA/blobs',
-    'folder for states, logs and provider binaries',
-    z.string().exactOptional(),
-  ),
+  CADASTRE_BLOBS: variable('CADASTRE_DATA/blobs', 'folder for states, encrypted', z.string().exactOptional()),
   CADASTRE_ENCRYPTION_KEY: variable(
     'made, kept in the data folder',
     '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
@@ -115,7 +111,7 @@ export const variables = {
   ),
   CADASTRE_EDITION: variable(
     'all',
-    'hosted: no data retention; self-hosted: no audit trail, no assessments; all: everything',
+    'self-hosted: no audit trail; all and hosted: everything that is built',
     oneOf(['all', 'hosted', 'self-hosted'], 'all'),
   ),
   CADASTRE_FEATURE_SET: variable(

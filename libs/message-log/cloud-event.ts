@@ -59,7 +59,7 @@ export const toMessage = (event: Recorded, kind: EventKind<never>, { source, pre
 
 /**
  * Who did it, under the names of the documented extensions (extensions/authcontext.md, extensions/correlation.md).
- * Names, addresses and user agents stay behind: topics are kept for ever, and the audit trail has them.
+ * The caller’s name, address and user agent stay behind: topics are kept for ever, and the audit trail has them.
  */
 const who = (context: EventContext): Readonly<Record<string, string>> => ({
   ce_authtype: authType(context),

@@ -61,7 +61,7 @@ describe('the list of workspaces', () => {
           relationships: { tags: { data: tags }, 'tag-bindings': { data: bindings } },
         },
       });
-      expect(answer.status).toBe(201);
+      if (answer.status !== 201) throw new Error(answer.text);
     }
   });
 

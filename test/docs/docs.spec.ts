@@ -1,0 +1,72 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import prettier from 'prettier';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { registry } from '../../apps/slices.js';
+import { pages } from './pages.js';
+import { routes } from './routes.js';
+
+const DOCS = join(import.meta.dirname, '../../docs');
+const SCHEMAS = join(DOCS, 'schemas');
+const REMEDY = 'run `npm run docs` and commit what it writes';
+
+let wanted: ReadonlyMap<string, string>;
+
+const formatted = async (path: string, text: string): Promise<string> => {
+  const filepath = join(DOCS, path);
+  return prettier.format(text, { ...(await prettier.resolveConfig(filepath)), filepath });
+};
+
+const committed = async (path: string): Promise<string | null> => {
+  try {
+    return await readFile(join(DOCS, path), 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+const schemaFiles = async (): Promise<string[]> =>
+  (await readdir(SCHEMAS).catch(() => [])).map((file) => `schemas/${file}`);
+
+/** With UPDATE_DOCS=1 the files are written first, so that what follows looks at what was written. */
+const update = async (): Promise<void> => {
+  for (const file of await schemaFiles()) if (!wanted.has(file)) await rm(join(DOCS, file));
+  for (const [path, text] of wanted) {
+    const file = join(DOCS, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+};
+
+beforeAll(async () => {
+  const raw = [...(await pages())];
+  wanted = new Map(await Promise.all(raw.map(async ([path, text]) => [path, await formatted(path, text)] as const)));
+  if (process.env['UPDATE_DOCS'] === '1') await update();
+});
+
+describe('the generated pages of docs/', () => {
+  it(`are what the code says (else: ${REMEDY})`, async () => {
+    const outdated: string[] = [];
+    for (const [path, text] of wanted) if ((await committed(path)) !== text) outdated.push(path);
+    expect(outdated).toEqual([]);
+  });
+
+  it('hold no schema of an event that is gone', async () => {
+    expect((await schemaFiles()).toSorted()).toEqual(
+      Object.keys(registry)
+        .map((type) => `schemas/${type}.json`)
+        .toSorted(),
+    );
+  });
+
+  it('find the permission of a route, through helpers, commands and queries', async () => {
+    const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, route]));
+    expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toMatchObject({
+      type: 'workspaces',
+      status: 200,
+      permissions: ['lock-workspace', 'read-workspace'],
+    });
+    expect(found.get('POST /api/v2/organizations/:organization/workspaces')?.permissions).toEqual(['create-workspace']);
+    expect(found.get('GET /healthz')).toMatchObject({ open: true, permissions: [] });
+  });
+});
