@@ -1,5 +1,6 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { catchError, from, switchMap, throwError, type Observable } from 'rxjs';
+import { unavailable } from '#kernel';
 import { identifyCaller, type AuthenticatedRequest } from './authenticate.guard.js';
 import { Authenticator } from './authenticator.js';
 import { isOutdated } from './fresh.js';
@@ -15,7 +16,8 @@ export class AccessInterceptor implements NestInterceptor {
     return next.handle().pipe(
       catchError((error: unknown) => {
         const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-        if (!isOutdated(error) || request.secret === undefined || repeats === 0) return throwError(() => error);
+        if (!isOutdated(error) || request.secret === undefined) return throwError(() => error);
+        if (repeats === 0) return throwError(() => unavailable('Access is being changed. Please try again.', 1));
         this.authenticator.forget(request.secret);
         return from(identifyCaller(request, this.authenticator)).pipe(
           switchMap(() => this.intercept(context, next, repeats - 1)),

@@ -4,14 +4,14 @@ import type { AuthenticationTokenEvent } from './authentication-token.js';
 import type { TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+type OrganizationSource = Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationDeleted' }>;
 
-/** See the comment on views.access_epoch: goes with every event that gives or takes access. */
+/** See the comment on views.access_epoch: goes with every event that gives or takes access, or a caller's name. */
 const RAISE_EPOCH = sql`
   insert into access_epoch (id, epoch) values (1, 1)
   on conflict (id) do update set epoch = access_epoch.epoch + 1`;
 
-export const access: Projection<UserEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted> = {
+export const access: Projection<UserEvent | TeamEvent | AuthenticationTokenEvent | OrganizationSource> = {
   name: 'access',
   tables: ['users', 'teams', 'team_members', 'authentication_tokens', 'access_epoch'],
   on: {
@@ -34,6 +34,8 @@ export const access: Projection<UserEvent | TeamEvent | AuthenticationTokenEvent
       sql`delete from authentication_tokens where id = ${stream}`,
       RAISE_EPOCH,
     ],
+    // Its tokens speak under its name, in the trail and on locks.
+    OrganizationUpdated: ({ changes }) => (changes.name === undefined ? null : RAISE_EPOCH),
     OrganizationDeleted: (_, { organization }) => [
       sql`delete from team_members where team in (select id from teams where organization = ${organization})`,
       sql`delete from teams where organization = ${organization}`,

@@ -16,6 +16,8 @@ export type TokenRow = {
   readonly createdBy: string | null;
   readonly createdAt: Timestamp;
   readonly expiredAt: Timestamp | null;
+  /** Of the team whose members own the organization. */
+  readonly ofOwners: boolean;
 };
 
 export type TeamDetailsRow = {
@@ -25,6 +27,7 @@ export type TeamDetailsRow = {
   readonly name: string;
   readonly visibility: string;
   readonly organizationAccess: OrganizationAccess;
+  readonly isOwners: boolean;
   readonly members: readonly string[];
 };
 
@@ -35,11 +38,14 @@ export type UserRow = {
   readonly siteAdmin: boolean;
 };
 
+// Organizations are known by their names outside (clients.md §3).
 const TOKEN = sql.raw(`t.id, t.kind, t.owner, t.organization, t.description, t.created_by_type as "createdByType",
-  t.created_by as "createdBy", t.created_at as "createdAt", t.expired_at as "expiredAt"`);
+  coalesce((select o.name from organizations o where o.id = t.created_by), t.created_by) as "createdBy",
+  t.created_at as "createdAt", t.expired_at as "expiredAt",
+  exists (select 1 from organizations o where o.owners_team = t.owner) as "ofOwners"`);
 
 const TEAM = sql.raw(`t.id, t.organization, o.name as "organizationName", t.name, t.visibility,
-  t.organization_access as "organizationAccess",
+  t.organization_access as "organizationAccess", o.owners_team = t.id as "isOwners",
   array(select user_id from team_members m where m.team = t.id order by user_id) as members`);
 
 export const tokensOf = (database: Database, owner: string, kind: TokenKind, actor: Actor): Promise<TokenRow[]> =>

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { notFound } from '#kernel';
+import { badRequest, notFound } from '#kernel';
 import { Database } from '#event-store';
 import {
   document,
@@ -10,17 +10,27 @@ import {
   pageOf,
   parameter,
   parseBody,
+  shownOf,
   toOne,
   typeOf,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { organizationIdFor, teamById, tokenById, tokensOf, userById, type TokenRow } from './access.queries.js';
+import {
+  organizationIdFor,
+  teamById,
+  tokenById,
+  tokensOf,
+  userById,
+  type TeamDetailsRow,
+  type TokenRow,
+} from './access.queries.js';
 import { ACTOR_TYPE, contextOf, type Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
-import { may } from './permissions.js';
+import { confirm } from './fresh.js';
+import { demand, type Permission } from './permissions.js';
 import type { TokenKind } from './authentication-token.js';
 
 const body = z.object({
@@ -73,36 +83,36 @@ export class AuthenticationTokensController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    this.demandSelf(id, actor);
     const page = pageOf(query);
+    await this.demandSelf(id, actor);
     const tokens = await tokensOf(this.database, id, 'user', actor);
-    const shown = tokens.slice((page.number - 1) * page.size, page.number * page.size);
-    return pageDocument(shown.map(resource), page, tokens.length, request.url);
+    if (tokens.length === 0) await this.demandUser(id, actor);
+    return pageDocument(shownOf(tokens, page).map(resource), page, tokens.length, request.url);
   }
 
   @Post('users/:id/authentication-tokens')
   async createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    this.demandSelf(id, actor);
-    if (!(await userById(this.database, id, actor))) throw notFound();
+    await this.demandSelf(id, actor);
+    await this.demandUser(id, actor);
     return this.issue(input, { kind: 'user', owner: id, organization: null }, actor);
   }
 
   @Get('teams/:id/authentication-token')
   async showOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const team = await teamById(this.database, id, 'manage-team-tokens', actor);
+    const team = await this.teamFor(id, actor);
     return document(resource(await this.only(team.id, 'team', actor)));
   }
 
   @Post('teams/:id/authentication-token')
   async createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const team = await teamById(this.database, id, 'manage-team-tokens', actor);
+    const team = await this.teamFor(id, actor);
     return this.replace(input, { kind: 'team', owner: team.id, organization: team.organization }, actor);
   }
 
   @Delete('teams/:id/authentication-token')
   @HttpCode(204)
   async destroyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    const team = await teamById(this.database, id, 'manage-team-tokens', actor);
+    const team = await this.teamFor(id, actor);
     await this.destroy(await this.only(team.id, 'team', actor), actor);
   }
 
@@ -150,18 +160,28 @@ export class AuthenticationTokensController {
   }
 
   /** A person's tokens are their own business. */
-  private demandSelf(id: string, actor: Actor): void {
-    if (actor.kind !== 'user' || (actor.id !== id && !actor.siteAdmin)) throw notFound();
+  private async demandSelf(id: string, actor: Actor): Promise<void> {
+    if (actor.kind === 'user' && (actor.id === id || actor.siteAdmin)) return;
+    // No statement has asked yet whether the caller still is who they were.
+    await confirm(this.database, actor);
+    throw notFound();
+  }
+
+  private async demandUser(id: string, actor: Actor): Promise<void> {
+    if (!(await userById(this.database, id, actor))) throw notFound();
+  }
+
+  private async teamFor(id: string, actor: Actor): Promise<TeamDetailsRow> {
+    const team = await teamById(this.database, id, 'manage-team-tokens', actor);
+    if (team.isOwners) demand(actor, 'manage-owners-tokens', team);
+    return team;
   }
 
   private async reachable(id: string, actor: Actor): Promise<TokenRow> {
     const token = await tokenById(this.database, id, actor);
     if (!token) throw notFound();
-    if (token.kind === 'user') this.demandSelf(token.owner, actor);
-    else {
-      const permission = token.kind === 'team' ? 'manage-team-tokens' : 'manage-organization-tokens';
-      if (!may(actor, permission, { organization: token.organization ?? '' })) throw notFound();
-    }
+    if (token.organization === null) await this.demandSelf(token.owner, actor);
+    else demand(actor, permissionFor(token), { organization: token.organization });
     return token;
   }
 
@@ -186,7 +206,10 @@ export class AuthenticationTokensController {
       createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id },
       expiredAt: expiry ? new Date(expiry).toISOString() : null,
     };
-    return document(resource(await this.bus.execute(new IssueToken(token, contextOf(actor), onlyOne))));
+    const issued = await this.bus.execute(new IssueToken(token, contextOf(actor), onlyOne));
+    // The event keeps the organization's stable id; documents know it by its name.
+    const createdBy = actor.kind === 'organization' ? { ...token.createdBy, id: actor.name } : token.createdBy;
+    return document(resource({ ...issued, createdBy }));
   }
 
   private async destroy(token: TokenRow, actor: Actor): Promise<void> {
@@ -194,5 +217,14 @@ export class AuthenticationTokensController {
   }
 }
 
-const organizationKind = (query: QueryOf): TokenKind =>
-  parameter(query, 'token') === 'audit-trails' ? 'audit-trails' : 'organization';
+const permissionFor = ({ kind, ofOwners }: TokenRow): Permission => {
+  if (kind !== 'team') return 'manage-organization-tokens';
+  return ofOwners ? 'manage-owners-tokens' : 'manage-team-tokens';
+};
+
+/** A word that is misspelt must not replace the token that runs everything. */
+const organizationKind = (query: QueryOf): TokenKind => {
+  const kind = parameter(query, 'token') || 'organization';
+  if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
+  return kind;
+};

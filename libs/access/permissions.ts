@@ -34,8 +34,10 @@ export const permissions = {
 
   'read-teams': { organization: EVERYBODY },
   'manage-team-tokens': { organization: ['owner', 'organization-token'] },
+  // Whoever holds one is an owner: an organization token, which is none, must not come by it.
+  'manage-owners-tokens': { organization: ['owner'] },
 
-  'read-projects': { organization: [...EVERYBODY] },
+  'read-projects': { organization: EVERYBODY },
   'create-project': { organization: PROJECT_MANAGERS },
   'update-project': { organization: PROJECT_MANAGERS },
   'delete-project': { organization: PROJECT_MANAGERS },

@@ -6,6 +6,7 @@ import {
   document,
   pageDocument,
   pageOf,
+  shownOf,
   toMany,
   toOne,
   linkTo,
@@ -32,7 +33,7 @@ export const teamResource = (team: TeamDetailsRow, actor: Actor): Resource => ({
       'can-update-membership': false,
       'can-destroy': false,
       'can-update-organization-access': false,
-      'can-update-api-token': may(actor, 'manage-team-tokens', team),
+      'can-update-api-token': may(actor, team.isOwners ? 'manage-owners-tokens' : 'manage-team-tokens', team),
       'can-update-visibility': false,
     },
   },
@@ -57,8 +58,7 @@ export class TeamsController {
   ): Promise<Document> {
     const page = pageOf(query);
     const teams = await teamsOf(this.database, organization, actor);
-    const shown = teams.slice((page.number - 1) * page.size, page.number * page.size);
-    const data = shown.map((team) => teamResource(team, actor));
+    const data = shownOf(teams, page).map((team) => teamResource(team, actor));
     return pageDocument(data, page, teams.length, request.url);
   }
 

@@ -6,18 +6,23 @@ import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { confirm } from './fresh.js';
 
-export const userResource = ({ id, username, email, siteAdmin }: UserRow): Resource => ({
+/** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
+export const userResource = ({ id, username, email, siteAdmin }: UserRow, isServiceAccount = false): Resource => ({
   id,
   type: 'users',
   attributes: {
     username,
     email,
-    'is-service-account': false,
+    'is-service-account': isServiceAccount,
     'is-site-admin': siteAdmin,
     'is-admin': siteAdmin,
     'avatar-url': null,
     'v2-only': true,
-    permissions: { 'can-create-organizations': true, 'can-change-email': false, 'can-change-username': false },
+    permissions: {
+      'can-create-organizations': !isServiceAccount,
+      'can-change-email': false,
+      'can-change-username': false,
+    },
   },
   relationships: { 'authentication-tokens': linkTo(`/api/v2/users/${id}/authentication-tokens`) },
   links: { self: `/api/v2/users/${id}` },
@@ -33,7 +38,6 @@ export class UsersController {
     const row = actor.kind === 'user' ? await userById(this.database, actor.id, actor) : undefined;
     if (row) return document(userResource(row));
     await confirm(this.database, actor);
-    const resource = userResource({ id: actor.id, username: actor.name, email: null, siteAdmin: false });
-    return document({ ...resource, attributes: { ...resource.attributes, 'is-service-account': true } });
+    return document(userResource({ id: actor.id, username: actor.name, email: null, siteAdmin: false }, true));
   }
 }

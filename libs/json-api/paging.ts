@@ -1,5 +1,5 @@
 import { badRequest, sql, type Sql } from '#kernel';
-import type { Document, Resource } from './document.js';
+import { withoutDoubles, type Document, type Resource } from './document.js';
 
 export type Query = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -30,6 +30,10 @@ export const pageOf = (query: Query, defaultSize = DEFAULT_SIZE, maxSize = MAX_S
 
 export const limitOf = ({ number, size }: Page): Sql => sql`limit ${size} offset ${(number - 1) * size}`;
 
+/** What a page shows of a list that is small enough to be read whole. */
+export const shownOf = <T>(items: readonly T[], { number, size }: Page): readonly T[] =>
+  items.slice((number - 1) * size, number * size);
+
 /** A page of a list, with the links and counts of contract §2.1. `url` is the path and query as they were asked. */
 export const pageDocument = (
   data: readonly Resource[],
@@ -44,7 +48,7 @@ export const pageDocument = (
   const link = linksFrom(url, page.size);
   return {
     data,
-    ...(included ? { included } : {}),
+    ...(included ? { included: withoutDoubles(included) } : {}),
     links: {
       self: link(page.number),
       first: link(1),
@@ -66,7 +70,9 @@ export const pageDocument = (
 };
 
 const linksFrom = (url: string, size: number): ((number: number) => string) => {
-  const [path = '', search = ''] = url.split('?', 2);
+  const [path = '', ...rest] = url.split('?');
+  // A question mark in what is asked is as good as any other character (RFC 3986, 3.4).
+  const search = rest.join('?');
   const others = search
     .split('&')
     .filter((pair) => pair !== '' && !/^page(?:\[|%5B)(?:number|size)(?:\]|%5D)=/i.test(pair))

@@ -3,7 +3,15 @@ import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
 import { confirm, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, parameter, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import {
+  pageDocument,
+  pageOf,
+  parameter,
+  shownOf,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
 import { FEATURE_SETS, type FeatureSet } from './organization.js';
 
@@ -35,7 +43,6 @@ export class FeatureSetsController {
     const search = parameter(query, 'q')?.toLowerCase() ?? '';
     const page = pageOf(query);
     const found = FEATURE_SETS.filter((name) => name.includes(search));
-    const shown = found.slice((page.number - 1) * page.size, page.number * page.size);
-    return pageDocument(shown.map(featureSetResource), page, found.length, request.url);
+    return pageDocument(shownOf(found, page).map(featureSetResource), page, found.length, request.url);
   }
 }

@@ -91,6 +91,10 @@ const checkName = (name: string): void => {
   if (!NAME.test(name)) throw unprocessable('Name must be from 3 to 40 characters long', 'name');
 };
 
+const checkEmail = (email: string): void => {
+  if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
+};
+
 const active = (state: Organization): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
@@ -109,6 +113,7 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
       if (state.status !== 'absent') throw conflict('Organization exists already');
       checkName(name);
+      checkEmail(email);
       const all = { ...DEFAULT_SETTINGS, ...settings };
       return [
         {
@@ -120,6 +125,7 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
     UpdateOrganization: ({ changes }, state) => {
       const changed = differences(active(state), changes);
       if (changed.name !== undefined) checkName(changed.name);
+      if (changed.email !== undefined) checkEmail(changed.email);
       return Object.keys(changed).length === 0 ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>

@@ -44,6 +44,18 @@ const checkName = (name: string): void => {
   if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
 };
 
+const DURATION = /^[0-9]{1,4}[dh]$/;
+
+/** The text is one in use (clients.md §2). */
+const checkSettings = ({ autoDestroyActivityDuration: duration }: Partial<ProjectSettings>): void => {
+  if (duration && (!DURATION.test(duration) || Number.parseInt(duration, 10) === 0)) {
+    throw unprocessable(
+      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+      'auto-destroy-activity-duration',
+    );
+  }
+};
+
 const active = (state: Project): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
@@ -56,6 +68,7 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
     CreateProject: ({ name, description, settings }, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
       checkName(name);
+      checkSettings(settings);
       const all = { ...DEFAULT_PROJECT_SETTINGS, ...settings };
       return [{ type: 'ProjectCreated', data: { name, description, settings: all } }];
     },
@@ -66,6 +79,7 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
         Object.entries(changes).filter(([key, value]) => before[key] !== value),
       );
       if (changed.name !== undefined) checkName(changed.name);
+      checkSettings(changed);
       return Object.keys(changed).length === 0 ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } }];
     },
     DeleteProject: ({ isDefault, workspaces }, state) => {

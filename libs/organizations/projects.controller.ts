@@ -18,7 +18,6 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { organizationFor } from './organizations.queries.js';
 import type { ProjectChanges, ProjectRow } from './project.js';
 import { CreateProject, ToProject } from './projects.handler.js';
 import { listProjects, projectFor } from './projects.queries.js';
@@ -103,10 +102,9 @@ export class ProjectsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const organization = await organizationFor(this.database, actor, 'read-projects', name);
     const names = (parameter(query, 'filter[names]') ?? '').split(',').filter((one) => one !== '');
     const search = parameter(query, 'q');
-    const { rows, total } = await listProjects(this.database, organization.id, page, { names, search });
+    const { rows, total } = await listProjects(this.database, actor, name, page, { names, search });
     const data = rows.map((row) => projectResource(row, actor));
     return pageDocument(data, page, total, request.url);
   }

@@ -30,20 +30,26 @@ export const projectFor = async (
 
 export type ProjectFilter = { readonly names: readonly string[]; readonly search: string | undefined };
 
+/** One page and the count of all, in one statement. */
 export const listProjects = async (
   database: Database,
-  organization: string,
+  actor: Actor,
+  organizationName: string,
   page: Page,
   filter: ProjectFilter,
 ): Promise<{ rows: ProjectRow[]; total: number }> => {
   const where = sql.and([
-    sql`p.organization = ${organization}`,
+    sql`p.organization = owner.id`,
     ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
-  const found = await database.rows<ProjectRow & { total: number }>(sql`
-    select total.n as total, page.* from (select count(*) as n from projects p where ${where}) total
+  const found = await database.rows<ProjectRow & { owner: string; total: number }>(sql`
+    select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
+      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
       left join lateral (select ${COLUMNS} ${FROM} where ${where} order by p.name ${limitOf(page)}) page on true
      order by page.name`);
-  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-projects', { organization: first.owner });
+  return { rows: found.filter((row) => row.id !== null), total: first.total };
 };

@@ -183,6 +183,12 @@ describe('what is not a state file', () => {
     ['a type that is none', state({ outputs: { a: { value: 1, type: ['pair', 'string'] } } }), /type of output "a"/],
     ['an endless type', state({ outputs: { a: { value: 1, type: deep(200) } } }), /type of output "a"/],
     ['an endless value', state({ outputs: { a: { value: deep(600), type: 'dynamic' } } }), /value of output "a"/],
+    ['a name that is too long', state({ outputs: { ['n'.repeat(256)]: { value: 1 } } }), /longer than 255/],
+    [
+      'more outputs than an event may name',
+      state({ outputs: Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`o${n}`, { value: n }])) }),
+      /more than 5000 outputs/,
+    ],
     ['a name with NUL', state({ outputs: { 'a\0b': { value: 1, type: 'number' } } }), /not allowed/],
     ['a name cut in half', state({ resources: [resource({ name: '\ud800' })] }), /not allowed/],
   ];

@@ -91,7 +91,12 @@ const isShallow = (value: unknown, depth = 0): boolean =>
   value === null ||
   (depth < DEEPEST_VALUE && Object.values(value).every((inner) => isShallow(inner, depth + 1)));
 
+// Names are indexed, and all of them stand in one event.
+const LONGEST_NAME = 255;
+const MOST_OUTPUTS = 5_000;
+
 const outputOf = (name: string, value: unknown): StateOutput => {
+  if (name.length > LONGEST_NAME) throw refuse(`the name of an output is longer than ${LONGEST_NAME} characters`);
   const what = `output ${JSON.stringify(name)}`;
   const fields = fieldsOf(value, what);
   const detailedType = fields['type'] ?? null;
@@ -181,6 +186,7 @@ export const parseStateFile = (bytes: Uint8Array): StateFile => {
   if (!sealed) versionOf(file);
   const blocks = sealed ? [] : listOf(file['resources'], 'resources').map(blockOf);
   const outputs = sealed ? [] : Object.entries(fieldsOf(file['outputs'] ?? {}, 'outputs'));
+  if (outputs.length > MOST_OUTPUTS) throw refuse(`it has more than ${MOST_OUTPUTS} outputs`);
   return {
     serial: serialOf(file),
     lineage: optionalText(file['lineage'], 'lineage'),

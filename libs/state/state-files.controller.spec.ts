@@ -6,8 +6,10 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Clock, sql } from '#kernel';
 import { EncryptedBlobs, FolderBlobs } from '#blob-store';
+import { verify, viewsOf } from '#event-store';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { stateSlice } from './index.js';
 import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
 import { StateFiles } from './state.files.js';
 
@@ -112,26 +114,26 @@ describe('uploading to the signed links', () => {
     await unlock(server, version.workspace);
   });
 
-  it('takes one state a version: later ones are a conflict, whatever they hold', async () => {
+  it('takes one state a version: the same again is welcome, another is a conflict', async () => {
     const bytes = aState();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
-    for (const body of [bytes, aState({ name: 'other' }), Buffer.alloc(3_000_000)]) {
+    expect((await put(version.state, bytes)).status).toBe(200);
+    for (const body of [aState({ name: 'other' }), Buffer.alloc(0), Buffer.alloc(3_000_000)]) {
       expect((await put(version.state, body)).status).toBe(409);
     }
+    expect((await put(version.json, JSON_STATE)).status).toBe(200);
     expect((await put(version.json, JSON_STATE)).status).toBe(200);
     expect((await put(version.json, Buffer.from('{}'))).status).toBe(409);
     expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
     expect((await server.get(`/api/v2/state-versions/${version.id}/json-download`)).text).toBe(JSON_STATE.toString());
   });
 
-  it('lets one of many uploads at once win', async () => {
+  it('takes many uploads of the same at once, and tells the log of one', async () => {
     const bytes = aState({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     const answers = await Promise.all(Array.from({ length: 10 }, () => put(version.state, bytes)));
-    const won = answers.filter(({ status }) => status === 200);
-    const lost = answers.filter(({ status }) => status === 409);
-    expect([won.length, lost.length]).toEqual([1, 9]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
     const finalized = await server.database.row<{ n: number }>(sql`
       select count(*) as n from event_store.events
@@ -218,6 +220,83 @@ describe('uploading to the signed links', () => {
     const bytes = aState();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes, { authorization: 'Bearer nonsense' })).status).toBe(200);
+  });
+});
+
+describe('states with a great many outputs', () => {
+  const named = (count: number, length: number, type: unknown): Buffer => {
+    const name = (n: number): string => `${n}`.padStart(length, 'n');
+    return aState({
+      outputs: Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), { value: null, type }])),
+    });
+  };
+
+  it('lose the detailed types, for they would not fit into one event', async () => {
+    const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`attribute_${n}`, 'string']));
+    const bytes = named(300, 10, ['object', attributes]);
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const { body } = await server.get(`/api/v2/state-versions/${version.id}/outputs`);
+    expect(body.meta.pagination['total-count']).toBe(300);
+    expect(body.data[0].attributes).toMatchObject({ type: 'object', 'detailed-type': null });
+  });
+
+  it('are refused where the names alone would not fit, and nothing is kept of them', async () => {
+    const bytes = named(5_000, 200, 'string');
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(422);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+});
+
+describe('a version whose upload was lost', () => {
+  const listed = async (query: string): Promise<unknown[]> =>
+    (await server.get(`/api/v2/state-versions?filter[organization][name]=acme&${query}`)).body.data;
+
+  it('is discarded when the lock is broken, and the workspace goes on from the state that is here', async () => {
+    const workspace = await lockedWorkspace(server, 'lost');
+    const first = aState({ serial: 5 });
+    await postState(server, workspace, { serial: 5, state: first.toString('base64') }, first);
+    await unlock(server, workspace);
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
+    const never = aState({ serial: 6 });
+    const { id, attributes } = (await postState(server, workspace, { serial: 6 }, never)).body.data;
+    const actions = `/api/v2/workspaces/${workspace}/actions`;
+    expect((await server.post(`${actions}/unlock`)).status).toBe(503);
+    expect((await server.post(`${actions}/force-unlock`)).status).toBe(200);
+    expect(await show(id)).toMatchObject({
+      status: 'discarded',
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+      'hosted-state-download-url': null,
+    });
+    expect((await put(pathOf(attributes['hosted-state-upload-url']), never)).status).toBe(404);
+    expect((await put(pathOf(attributes['hosted-json-state-upload-url']), JSON_STATE)).status).toBe(404);
+    expect(await files.has(id, 'state')).toBe(false);
+    expect((await server.get(`/api/v2/state-versions/${id}/download`)).status).toBe(404);
+    const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+    expect(current.body.data.attributes.serial).toBe(5);
+    expect(await listed('filter[workspace][name]=lost')).toHaveLength(1);
+    expect(await listed('filter[workspace][name]=lost&filter[status]=discarded')).toMatchObject([{ id }]);
+    await server.post(`${actions}/lock`);
+    const again = await postState(server, workspace, { serial: 6, state: never.toString('base64') }, never);
+    expect([again.status, again.body.data.attributes.status]).toEqual([201, 'finalized']);
+    expect(again.body.data.id).not.toBe(id);
+    await unlock(server, workspace);
+  });
+
+  it('gives way to the next one of the same holder, even of the same serial', async () => {
+    const version = await pendingVersion(aState());
+    const other = aState({ name: 'other' });
+    const next = await postState(server, version.workspace, { state: other.toString('base64') }, other);
+    expect(next.status).toBe(201);
+    expect((await put(version.state, aState())).status).toBe(404);
+    expect((await show(version.id)).status).toBe('discarded');
+    await unlock(server, version.workspace);
+  });
+
+  it('leaves views that the log gives again', async () => {
+    for (const view of viewsOf([stateSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
   });
 });
 

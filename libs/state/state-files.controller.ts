@@ -45,7 +45,7 @@ export class StateFilesController {
   private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
     const { status } = await stateVersionFor(this.database, actor, 'read-state', id);
     // A file may be here that nobody was told is accepted.
-    if (kind === 'state' && status === 'pending') throw notFound('The state has not been uploaded yet');
+    if (kind === 'state' && status !== 'finalized') throw notFound('The state has not been uploaded yet');
     const found = await this.files.get(id, kind);
     if (!found) throw notFound('The state has not been uploaded in this form');
     return new StreamableFile(found.content, { type: 'application/json', length: found.size });

@@ -58,12 +58,14 @@ export const newStateVersion = (body: unknown): NewStateVersion => {
   if (state && createHash('md5').update(state).digest('hex') !== md5) {
     throw unprocessable('Md5 is not that of the state', 'md5');
   }
+  const run = relationships?.run?.data?.id || null;
+  if (run && run.length > 255) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
   return {
     serial,
     md5,
     lineage: lineage || null,
     force: attributes.force ?? false,
-    run: relationships?.run?.data?.id || null,
+    run,
     state,
     jsonState: decoded(attributes['json-state']),
   };

@@ -13,7 +13,7 @@ export type StateVersionView = {
 const urlsOf = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
   const pending = status === 'pending';
   return {
-    'hosted-state-download-url': pending ? null : links.download(id, 'state'),
+    'hosted-state-download-url': status === 'finalized' ? links.download(id, 'state') : null,
     'hosted-json-state-download-url': hasJson ? links.download(id, 'json-state') : null,
     'hosted-state-upload-url': pending && mayUpload ? links.upload(id, 'state') : null,
     'hosted-json-state-upload-url': pending && mayUpload && !hasJson ? links.upload(id, 'json-state') : null,

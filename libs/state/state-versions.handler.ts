@@ -7,7 +7,7 @@ import { holderOf, ToWorkspace } from '#workspaces/to-workspace';
 import type { NewStateVersion } from './state-versions.body.js';
 import { createdOrRepeated, demandOnState, uploadTarget, type StateVersionRow } from './state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
-import { alreadyUploaded, isCertain, StateUploads } from './state.uploads.js';
+import { isCertain, StateUploads } from './state.uploads.js';
 
 const MIB = 1024 * 1024;
 
@@ -80,12 +80,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
     await this.files.remove(id);
     if (jsonState) await this.files.put(first.id, 'json-state', jsonState);
     if (!state || first.status === 'finalized') return first;
-    try {
-      await this.uploads.finalize(first, Readable.from([state]), actor);
-    } catch (error) {
-      // Somebody else has uploaded the same in the meantime: that is what was asked for.
-      if (!(error instanceof Refused && error.kind === 'conflict')) throw error;
-    }
+    await this.uploads.finalize(first, Readable.from([state]), actor);
     return (await createdOrRepeated(this.database, first.workspace, first.id, input)) ?? first;
   }
 }
@@ -94,7 +89,6 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
 export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile> {
   constructor(
     private readonly database: Database,
-    private readonly files: StateFiles,
     private readonly uploads: StateUploads,
   ) {}
 
@@ -102,11 +96,10 @@ export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile
     const upload = received(content, UPLOAD_LIMIT[kind]);
     try {
       const target = await uploadTarget(this.database, stateVersion);
-      if (!target) throw notFound();
-      if (kind === 'json-state') {
-        if (!(await this.files.put(stateVersion, kind, upload))) throw alreadyUploaded();
-      } else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);
-      else throw alreadyUploaded();
+      if (!target || target.status === 'discarded') throw notFound();
+      if (kind === 'json-state') await this.uploads.storeJson(stateVersion, upload);
+      else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);
+      else await this.uploads.demandStored(stateVersion, upload);
     } finally {
       // Whatever was not read: the next request on this connection comes after it.
       content.resume();

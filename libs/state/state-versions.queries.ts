@@ -20,7 +20,7 @@ export type StateVersionRow = {
   readonly serial: number;
   readonly lineage: string | null;
   readonly md5: string;
-  readonly status: 'pending' | 'finalized';
+  readonly status: 'pending' | 'finalized' | 'discarded';
   readonly intermediate: boolean;
   readonly createdBy: Holder;
   readonly run: string | null;
@@ -97,14 +97,14 @@ export type StateVersionFilter = {
   readonly status: string | undefined;
 };
 
-/** Newest first; one page and the count of all, in one statement. */
+/** Newest first, discarded ones only where they are asked for; one page and the count of all, in one statement. */
 export const listStateVersions = async (
   database: Database,
   actor: Actor,
   { organization, workspace, status }: StateVersionFilter,
   page: Page,
 ): Promise<{ rows: StateVersionRow[]; total: number }> => {
-  const wanted: Sql = status === undefined ? sql`true` : sql`v.status = ${status}`;
+  const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
   const found = await database.rows<AtWorkspace & MaybeVersion & { total: number }>(sql`
     with target as materialized (
            select w.id, w.organization from workspaces w join organizations o on o.id = w.organization
@@ -133,7 +133,7 @@ export const createdOrRepeated = (
   database.row<StateVersionRow>(sql`
     select ${COLUMNS} from state_versions v
      where v.workspace = ${workspace}
-       and (v.id = ${id} or (v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
+       and (v.id = ${id} or (v.status <> 'discarded' and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
      order by (v.id = ${id}) desc, v.created_in desc limit 1`);
 
 export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'md5' | 'status'>;
@@ -142,14 +142,15 @@ export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'md5' | 's
 export const uploadTarget = (database: Database, id: string): Promise<UploadTarget | undefined> =>
   database.row<UploadTarget>(sql`select v.id, v.workspace, v.md5, v.status from state_versions v where v.id = ${id}`);
 
-/** Whether the version is not finalized and never will be: it is gone, or a newer one has taken its place. */
+/** Whether the version is not finalized and never will be: it is gone, discarded, or a newer one has taken its place. */
 export const isHopeless = async (database: Database, id: string): Promise<boolean> => {
   const hopeful = await database.row(sql`
     select 1 as one from state_versions v
      where v.id = ${id}
-       and (v.status = 'finalized' or not exists (select 1 from state_versions newer
-                                                   where newer.workspace = v.workspace
-                                                     and newer.created_in > v.created_in))`);
+       and (v.status = 'finalized'
+            or v.status = 'pending' and not exists (select 1 from state_versions newer
+                                                     where newer.workspace = v.workspace
+                                                       and newer.created_in > v.created_in))`);
   return hopeful === undefined;
 };
 

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { BlobExists, bytesOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
+import { StateOutputs } from '#workspaces/to-workspace';
 import { parseStateFile, type StateFile } from './state-file.js';
 
 /** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
@@ -11,8 +13,10 @@ const keyOf = (stateVersion: string, kind: FileKind): string => `state-versions/
  * The files of state versions, by the version's id: the log holds no reference to them but that. A file is written once
  * and never replaced, and lies here before any event says so.
  */
-export class StateFiles {
-  constructor(private readonly blobs: BlobStore) {}
+export class StateFiles extends StateOutputs {
+  constructor(private readonly blobs: BlobStore) {
+    super();
+  }
 
   /** False where there is one already; that one stays. */
   async put(stateVersion: string, kind: FileKind, content: BlobContent): Promise<boolean> {
@@ -42,6 +46,15 @@ export class StateFiles {
     return found && bytesOf(found.content);
   }
 
+  /** SHA-256 of a file; null where there is none. */
+  async digest(stateVersion: string, kind: FileKind): Promise<Buffer | null> {
+    const found = await this.get(stateVersion, kind);
+    if (!found) return null;
+    const sha256 = createHash('sha256');
+    for await (const piece of found.content) sha256.update(piece as Buffer);
+    return sha256.digest();
+  }
+
   /** The state of a finalized version, which must be there. */
   async read(stateVersion: string): Promise<StateFile> {
     const bytes = await this.bytes(stateVersion);
@@ -50,7 +63,7 @@ export class StateFiles {
   }
 
   /** Real values of a finalized version's outputs, by name. They are kept nowhere else. */
-  async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
+  override async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
     const { outputs } = await this.read(stateVersion);
     return new Map(outputs.map(({ name, value }) => [name, value]));
   }

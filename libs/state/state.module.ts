@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
+import { StateOutputs } from '#workspaces/to-workspace';
 import { ResourcesController } from './resources.controller.js';
 import { StateFilesController } from './state-files.controller.js';
 import { StateVersionOutputsController } from './state-version-outputs.controller.js';
@@ -25,12 +26,15 @@ export class StateModule {
   static with({ blobs, encryptionKey, publicUrl }: StateOptions): DynamicModule {
     return {
       module: StateModule,
+      // Workspaces show values of outputs, and know no more of this slice than the port that they declare.
+      global: true,
       imports: [CqrsModule],
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
       providers: [
         AddStateVersionHandler,
         ReceiveStateFileHandler,
         StateUploads,
+        { provide: StateOutputs, useExisting: StateFiles },
         // State holds secrets: there is no way to have it stored in the clear.
         { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
         {
@@ -40,7 +44,7 @@ export class StateModule {
           inject: [Clock],
         },
       ],
-      exports: [StateFiles],
+      exports: [StateFiles, StateOutputs],
     };
   }
 }

@@ -6,7 +6,7 @@ type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDelet
 type Deleted = OrganizationDeleted | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
 type VersionEvent = Extract<
   WorkspaceEvent,
-  { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' }
+  { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' | 'StateVersionDiscarded' }
 >;
 type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
 
@@ -27,6 +27,7 @@ export const stateVersions: Projection<VersionEvent | Deleted> = {
              modules = ${sql.json(facts.modules)}, finalized_at = ${time}
        where id = ${id}`,
     StateVersionPromoted: ({ id }) => sql`update state_versions set intermediate = false where id = ${id}`,
+    StateVersionDiscarded: ({ id }) => sql`update state_versions set status = 'discarded' where id = ${id}`,
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
   },

@@ -4,26 +4,48 @@ import { CommandBus } from '@nestjs/cqrs';
 import { conflict, Ids, Refused, unprocessable } from '#kernel';
 import type { Actor } from '#access';
 import { Database } from '#event-store';
-import { ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
+import { FinalizeUpload, ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
 import { parseStateFile } from './state-file.js';
 import { isHopeless, type StateVersionRow } from './state-versions.queries.js';
-import { StateFiles } from './state.files.js';
+import { StateFiles, type FileKind } from './state.files.js';
+
+/** What a file says becomes one event: far below what an event may be, for there are envelopes around it. */
+const FACTS_MAX_BYTES = 512 * 1024;
+
+const isTooLarge = (facts: StateFacts): boolean => Buffer.byteLength(JSON.stringify(facts)) > FACTS_MAX_BYTES;
+
+/** Types of outputs are the one thing that may be left out: the CLI then reads the whole state. */
+const bounded = (facts: StateFacts): StateFacts => {
+  if (!isTooLarge(facts)) return facts;
+  const brief = { ...facts, outputs: facts.outputs.map((output) => ({ ...output, detailedType: null })) };
+  if (isTooLarge(brief)) throw unprocessable('The state file has too many outputs, modules and providers');
+  return brief;
+};
 
 /** Whether nothing was written for certain: an outage may have come after the commit. */
 export const isCertain = (error: unknown): boolean => error instanceof Refused && error.kind !== 'unavailable';
 
-export const alreadyUploaded = (): Refused => conflict('This state version has been uploaded already');
+const alreadyUploaded = (): Refused => conflict('This state version has been uploaded already');
+
+type Sha256 = ReturnType<typeof createHash>;
+
+/** Passes content on, and takes its fingerprint. */
+const hashed = async function* (content: AsyncIterable<Uint8Array>, sha256: Sha256): AsyncGenerator<Uint8Array> {
+  for await (const piece of content) {
+    sha256.update(piece);
+    yield piece;
+  }
+};
 
 /** Passes content on and, at its end, fails it where its MD5 is not the declared one: then it is not stored. */
 const checked = async function* (
   content: AsyncIterable<Uint8Array>,
   declared: string,
-  sha256: ReturnType<typeof createHash>,
+  sha256: Sha256,
 ): AsyncGenerator<Uint8Array> {
   const md5 = createHash('md5');
-  for await (const piece of content) {
+  for await (const piece of hashed(content, sha256)) {
     md5.update(piece);
-    sha256.update(piece);
     yield piece;
   }
   if (md5.digest('hex') !== declared) {
@@ -37,9 +59,9 @@ const checked = async function* (
  * The file first, under the version's id, then the event: so whatever the log calls finalized is there. A process killed
  * in between leaves a file that no event speaks of. It is not replaced by the next upload of the same version, but
  * proved to be the same content, and finalized: files are written once, so that nobody who is late can change what
- * another was told is stored. Of two uploads at once one stores the file, both then tell the workspace, and the
- * workspace accepts one: not always the one that stored it. So a refusal is no reason to remove the file, unless the
- * version can never be finalized any more.
+ * another was told is stored. Of two uploads at once one stores the file, both then tell the workspace, and whoever
+ * comes second changes nothing: not always the one that stored it. So a refusal is no reason to remove the file, unless
+ * the version can never be finalized any more.
  */
 @Injectable()
 export class StateUploads {
@@ -65,12 +87,35 @@ export class StateUploads {
     if (!stored && !createHash('sha256').update(bytes).digest().equals(sent.digest())) throw alreadyUploaded();
     const facts = await this.factsOrNothing(id, bytes, stored);
     try {
-      const command = { type: 'FinalizeStateVersion', data: { id, facts } } as const;
-      await this.bus.execute(new ToWorkspace({ id: workspace }, command, actor));
+      const data = { id, facts };
+      await this.bus.execute(
+        actor
+          ? new ToWorkspace({ id: workspace }, { type: 'FinalizeStateVersion', data }, actor)
+          : new FinalizeUpload(workspace, data),
+      );
     } catch (error) {
       if (isCertain(error) && (await isHopeless(this.database, id))) await this.files.remove(id, ['state']);
       throw error;
     }
+  }
+
+  /** Refuses what is not, byte for byte, the state that is stored: who was cut off sends it again, and must hear yes. */
+  async demandStored(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const sent = createHash('sha256');
+    for await (const piece of content) sent.update(piece);
+    await this.demandDigest(id, 'state', sent);
+  }
+
+  /** The JSON form belongs to no event: it is there or not. */
+  async storeJson(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const sent = createHash('sha256');
+    if (!(await this.files.put(id, 'json-state', hashed(content, sent)))) {
+      await this.demandDigest(id, 'json-state', sent);
+    }
+  }
+
+  private async demandDigest(id: string, kind: FileKind, sent: Sha256): Promise<void> {
+    if (!(await this.files.digest(id, kind))?.equals(sent.digest())) throw alreadyUploaded();
   }
 
   /** Removes its own file where that is no state: nobody else can have made anything of it. */
@@ -86,7 +131,7 @@ export class StateUploads {
   /** What goes into the log: not a single value. Throws `unprocessable` for what is not a state. */
   factsOf(bytes: Buffer): StateFacts {
     const file = parseStateFile(bytes);
-    return {
+    return bounded({
       size: bytes.length,
       terraformVersion: file.terraformVersion,
       resources: file.resources.length,
@@ -95,6 +140,6 @@ export class StateUploads {
       outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => {
         return { id: this.ids.next('wsout'), name, sensitive, type, detailedType };
       }),
-    };
+    });
   }
 }

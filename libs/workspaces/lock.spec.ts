@@ -26,6 +26,7 @@ const created: WorkspaceEvent = {
 };
 const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
 const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };
+const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: 'sv-1' } };
 
 const lock = (holder: typeof alice | typeof owners) =>
   ({ type: 'LockWorkspace', data: { holder, reason: 'because' } }) as const;
@@ -66,6 +67,11 @@ describe('the lock of a workspace', () => {
       .when(unlock(alice))
       .yields({ type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 3 } }, unlockedFrom(alice, false)));
 
-  it('opens for force although an upload is pending, and keeps the state as it was', () =>
-    given(born, lockedBy(alice), created).when(forceUnlock).yields(unlockedFrom(alice, true)));
+  it('opens for force although an upload is pending, and discards what never came', () =>
+    given(born, lockedBy(alice), created).when(forceUnlock).yields(discarded, unlockedFrom(alice, true)));
+
+  it('is free for good after that: the next holder can unlock it', () =>
+    given(born, lockedBy(alice), created, discarded, unlockedFrom(alice, true), lockedBy(alice))
+      .when(unlock(alice))
+      .yields(unlockedFrom(alice, false)));
 });

@@ -1,6 +1,6 @@
 import { conflict, unavailable, type Message, type Table } from '#kernel';
 import { describeHolder, type Holder } from './holder.js';
-import { promotion, type StateEvent } from './state-head.js';
+import { discarding, promotion, type StateEvent } from './state-head.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
 /**
@@ -8,7 +8,8 @@ import type { ActiveWorkspace, Workspace } from './workspace.js';
  *
  *   unlocked ──lock──► locked ──unlock (by its holder), force-unlock (by an admin)──► unlocked
  *
- * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait.
+ * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force does
+ * not wait: the version that is still pending is discarded.
  */
 export type Lock = { readonly holder: Holder; readonly reason: string };
 
@@ -50,7 +51,7 @@ export const lockDecisions: Table<LockCommand, [state: ActiveWorkspace], readonl
   },
   ForceUnlockWorkspace: (_, state) => {
     if (!isLocked(state)) throw conflict('Unable to force-unlock workspace. The workspace is not locked');
-    return unlocked(state, true);
+    return [...discarding(state.stateHead), ...unlocked(state, true)];
   },
 };
 

@@ -40,6 +40,15 @@ export type WorkspaceSettings = {
 
 export type WorkspaceChanges = Partial<WorkspaceSettings & { readonly name: string }>;
 
+export type VcsRepoInput = Partial<VcsRepo>;
+export type OverwritesInput = Partial<WorkspaceSettings['settingOverwrites']>;
+
+/** What a request says of settings: absent keeps, also within the two that are objects. */
+export type SettingsInput = Partial<Omit<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>> & {
+  readonly settingOverwrites?: OverwritesInput;
+  readonly vcsRepo?: VcsRepoInput | null;
+};
+
 export const DEFAULT_SETTINGS: WorkspaceSettings = {
   agentPoolId: null,
   allowDestroyPlan: true,
@@ -67,6 +76,40 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   workingDirectory: null,
 };
 
+const NO_REPO: VcsRepo = {
+  identifier: '',
+  oauthTokenId: null,
+  vcsAppInstallationId: null,
+  branch: '',
+  ingressSubmodules: false,
+  tagsRegex: null,
+};
+
+/** One credential takes the place of the other. */
+const credentialOf = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput): VcsRepoInput => {
+  if (oauthTokenId) return { vcsAppInstallationId: null };
+  return vcsAppInstallationId ? { oauthTokenId: null } : {};
+};
+
+const repoWith = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
+  const repo = { ...(before ?? NO_REPO), ...input, ...credentialOf(input) };
+  if (repo.identifier === '') throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
+  if (!repo.oauthTokenId && !repo.vcsAppInstallationId) {
+    throw unprocessable("OAuth token can't be blank", 'vcs-repo/oauth-token-id');
+  }
+  return repo;
+};
+
+/** What a request makes of how it stands (contract §4.3): what it does not name stays. */
+export const changesOf = (
+  { settingOverwrites, vcsRepo }: Pick<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>,
+  { settingOverwrites: overwrites, vcsRepo: repo, ...input }: SettingsInput,
+): Partial<WorkspaceSettings> => ({
+  ...input,
+  ...(overwrites ? { settingOverwrites: { ...settingOverwrites, ...overwrites } } : {}),
+  ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(vcsRepo, repo) }),
+});
+
 const NAME = /^[A-Za-z0-9_-]+$/;
 const MAX_NAME = 90;
 const DURATION = /^[0-9]{1,4}[dh]$/;
@@ -79,12 +122,20 @@ export const checkName = (name: string): void => {
   if (name.length > MAX_NAME) throw unprocessable(`Name is too long (at most ${MAX_NAME} characters)`, 'name');
 };
 
+/** Whether the mode is agent after this, and this has to do with it; a mode that it only once had does not count. */
+const makesAgent = ({ executionMode, settingOverwrites }: WorkspaceSettings, given: WorkspaceChanges): boolean => {
+  if (executionMode !== 'agent') return false;
+  if (given.executionMode !== undefined) return true;
+  const touched = given.agentPoolId !== undefined || given.settingOverwrites !== undefined;
+  return touched && settingOverwrites.executionMode;
+};
+
 /** Rules between settings; `given` are those that the request names. Texts are those in use (clients.md §2). */
 export const checkSettings = (all: WorkspaceSettings, given: WorkspaceChanges): void => {
   if (given.agentPoolId && all.executionMode !== 'agent') {
     throw unprocessable("Agent pool must not be specified unless using 'agent' execution mode", 'agent-pool-id');
   }
-  if (given.executionMode === 'agent' && all.agentPoolId === null) {
+  if (all.agentPoolId === null && makesAgent(all, given)) {
     throw unprocessable("Agent pool must be specified when using 'agent' execution mode", 'agent-pool-id');
   }
   const duration = given.autoDestroyActivityDuration;

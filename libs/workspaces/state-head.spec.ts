@@ -52,6 +52,7 @@ const promoted = (id: string, resources = 2): WorkspaceEvent => ({
   type: 'StateVersionPromoted',
   data: { id, resources },
 });
+const discarded = (id: string): WorkspaceEvent => ({ type: 'StateVersionDiscarded', data: { id } });
 
 type Create = Extract<WorkspaceCommand, { type: 'CreateStateVersion' }>['data'];
 
@@ -119,10 +120,27 @@ describe('creating a state version', () => {
       .refuses('conflict', `serial ${serial} is not above the latest serial, 5`);
   });
 
-  it('measures serials by the latest version, also while that is pending', () => {
+  it('discards a pending version, whatever its serial: nobody else could finish it', () => {
+    for (const serial of [7, 8, 9]) {
+      given(...withCurrent, created('sv-8', { serial: 8 }))
+        .when(create('sv-x', { serial, md5: 'other' }))
+        .yields(discarded('sv-8'), created('sv-x', { serial, md5: 'other' }));
+    }
+  });
+
+  it('measures serials by the latest version that is here, not by a pending one', () => {
     given(...withCurrent, created('sv-8', { serial: 8 }))
-      .when(create('sv-x', { serial: 7 }))
-      .refuses('conflict', /not above the latest serial, 8/);
+      .when(create('sv-x', { serial: 5, md5: 'other' }))
+      .refuses('conflict', /not above the latest serial, 5/);
+    given(...locked, created('sv-9', { serial: 9 }), discarded('sv-9'))
+      .when(create('sv-0', { serial: 0 }))
+      .yields(created('sv-0', { serial: 0 }));
+  });
+
+  it('may bring its file along where it takes the place of a pending one', () => {
+    given(...locked, created('sv-1', { serial: 1 }))
+      .when(create('sv-2', { serial: 2 }, { facts: facts() }))
+      .yields(discarded('sv-1'), created('sv-2', { serial: 2 }), finalized('sv-2'));
   });
 
   it('refuses another lineage, whatever the serial', () => {
@@ -186,10 +204,16 @@ describe('uploading the file', () => {
       .yields(finalized('sv-1'));
   });
 
-  it('happens once', () => {
+  it('changes nothing the second time, for the content was proved to be the same', () => {
     given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'))
       .when(finalize('sv-1'))
-      .refuses('conflict', /uploaded already/);
+      .yields();
+  });
+
+  it('is too late once the version is discarded', () => {
+    given(...withCurrent, created('sv-6', { serial: 6 }), discarded('sv-6'), unlocked(true))
+      .when(finalize('sv-6'))
+      .refuses('not-found', '');
   });
 
   it('is too late once there is a newer version', () => {
@@ -204,7 +228,7 @@ describe('uploading the file', () => {
       .refuses('not-found', '');
   });
 
-  it('needs no lock any more: an admin may have broken it meanwhile', () => {
+  it('needs no lock where an admin broke it before versions were discarded with it', () => {
     given(...locked, created('sv-1', { serial: 0 }), unlocked(true))
       .when(finalize('sv-1'))
       .yields(finalized('sv-1'));
@@ -236,16 +260,22 @@ describe('unlocking', () => {
       .yields(unlocked());
   });
 
-  it('by force does not wait, and leaves the pending version behind', () => {
+  it('by force does not wait, and discards the pending version', () => {
     given(...withCurrent, created('sv-6', { serial: 6 }))
       .when(FORCE_UNLOCK)
-      .yields(unlocked(true));
+      .yields(discarded('sv-6'), unlocked(true));
+  });
+
+  it('by force falls back to the last version that is here', () => {
+    given(...withCurrent, created('sv-6', { serial: 6 }), discarded('sv-6'), unlocked(true), lockedBy(alice))
+      .when(create('sv-again', { serial: 5 }))
+      .yields();
   });
 
   it('by force makes what is finalized current', () => {
     given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'), created('sv-2', { serial: 1 }))
       .when(FORCE_UNLOCK)
-      .yields(promoted('sv-1'), unlocked(true));
+      .yields(discarded('sv-2'), promoted('sv-1'), unlocked(true));
   });
 
   it('takes up what was uploaded after an earlier forced unlock', () => {

@@ -6,8 +6,10 @@ import type { ActiveWorkspace, Workspace } from './workspace.js';
  * What a workspace knows of its state: the newest version and which one is current.
  *
  *   (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
+ *                         └──discard (a newer one takes its place, or the lock is broken)──► discarded
  *
- * A version is created by whoever holds the lock, and is intermediate until the workspace is unlocked.
+ * A version is created by whoever holds the lock, and is intermediate until the workspace is unlocked. Whoever is to
+ * upload a pending one may have died: unless it were discarded, nobody could ever unlock the workspace or go on from it.
  */
 export type StateVersion = {
   readonly id: string;
@@ -19,8 +21,8 @@ export type StateVersion = {
 
 export type StateHead = {
   readonly latest: StateVersion | null;
-  /** The newest version whose file is here: what unlocking makes current. */
-  readonly finalized: { readonly id: string; readonly resources: number } | null;
+  /** The newest version whose file is here: what unlocking makes current, and what is left when `latest` is discarded. */
+  readonly finalized: { readonly version: StateVersion; readonly resources: number } | null;
   readonly current: string | null;
   /** Managed resources in the current version. */
   readonly resources: number;
@@ -59,7 +61,8 @@ type Birth = {
 export type StateEvent =
   | Message<'StateVersionCreated', Birth>
   | Message<'StateVersionFinalized', { id: string } & StateFacts>
-  | Message<'StateVersionPromoted', { id: string; resources: number }>;
+  | Message<'StateVersionPromoted', { id: string; resources: number }>
+  | Message<'StateVersionDiscarded', { id: string }>;
 
 export type StateCommand =
   /** `facts` where the file came along with the request. */
@@ -78,9 +81,22 @@ const finalized = (id: string, facts: StateFacts): StateEvent => {
 
 /** What unlocking yields for the state. */
 export const promotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
-  finalized && finalized.id !== current
-    ? [{ type: 'StateVersionPromoted', data: { id: finalized.id, resources: finalized.resources } }]
+  finalized && finalized.version.id !== current
+    ? [{ type: 'StateVersionPromoted', data: { id: finalized.version.id, resources: finalized.resources } }]
     : [];
+
+/** What becomes of a version that nobody will upload any more. */
+export const discarding = ({ latest }: StateHead): readonly StateEvent[] =>
+  latest?.status === 'pending' ? [{ type: 'StateVersionDiscarded', data: { id: latest.id } }] : [];
+
+const checkSequence = (before: StateVersion, { serial, lineage }: Pick<Birth, 'serial' | 'lineage'>): void => {
+  if (before.lineage !== null && lineage !== null && before.lineage !== lineage) {
+    throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${before.lineage}`);
+  }
+  if (serial <= before.serial) {
+    throw conflict(`The state's serial ${serial} is not above the latest serial, ${before.serial}`);
+  }
+};
 
 export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
   CreateStateVersion: ({ id, serial, lineage, md5, createdBy, run, force, facts }, { lock, stateHead }) => {
@@ -88,23 +104,17 @@ export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], reado
     if (lock.holder.id !== createdBy.id) {
       throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
     }
-    const { latest } = stateHead;
     // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
-    if (isRepetition(latest, { serial, lineage, md5, createdBy, run })) return [];
-    if (latest && !force) {
-      if (latest.lineage !== null && lineage !== null && latest.lineage !== lineage) {
-        throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${latest.lineage}`);
-      }
-      if (serial <= latest.serial) {
-        throw conflict(`The state's serial ${serial} is not above the latest serial, ${latest.serial}`);
-      }
-    }
+    if (isRepetition(stateHead.latest, { serial, lineage, md5, createdBy, run })) return [];
+    // Measured by what is here for good: a pending version gives way, whatever its serial.
+    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, { serial, lineage });
     const born = { type: 'StateVersionCreated', data: { id, serial, lineage, md5, createdBy, run } } as const;
-    return facts ? [born, finalized(id, facts)] : [born];
+    return [...discarding(stateHead), born, ...(facts ? [finalized(id, facts)] : [])];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {
     if (latest?.id !== id) throw notFound();
-    if (latest.status === 'finalized') throw conflict('This state version has been uploaded already');
+    // Whoever says so has shown that the content is the same: they repeat themselves, or two of them came at once.
+    if (latest.status === 'finalized') return [];
     return [finalized(id, facts)];
   },
 };
@@ -116,9 +126,12 @@ export const stateEvolutions: Table<StateEvent, [state: Workspace], Workspace> =
   StateVersionCreated: ({ id, serial, lineage, md5 }, state) =>
     withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending' } })),
   StateVersionFinalized: ({ id, resources }, state) =>
-    withHead(state, ({ latest }) => ({
-      latest: latest?.id === id ? { ...latest, status: 'finalized' } : latest,
-      finalized: { id, resources },
-    })),
+    withHead(state, ({ latest }) => {
+      if (latest?.id !== id) return {};
+      const version = { ...latest, status: 'finalized' } as const;
+      return { latest: version, finalized: { version, resources } };
+    }),
   StateVersionPromoted: ({ id, resources }, state) => withHead(state, () => ({ current: id, resources })),
+  StateVersionDiscarded: ({ id }, state) =>
+    withHead(state, ({ latest, finalized }) => (latest?.id === id ? { latest: finalized?.version ?? null } : {})),
 };

@@ -17,7 +17,13 @@ export type TagCommand =
 const FLAT = /^[A-Za-z0-9:_-]{1,255}$/;
 const KEY = /^[A-Za-z0-9_.=+@: -]{1,128}$/;
 const MAX_BINDINGS = 10;
+/** A workspace is one event and one snapshot: neither may grow without end. */
+const MAX_TAGS = 500;
 const MAX_VALUE = 256;
+
+export const checkNumber = (tags: number, pointer: string): void => {
+  if (tags > MAX_TAGS) throw unprocessable(`cannot exceed ${MAX_TAGS} tags per request`, pointer);
+};
 
 /** Rules of clients.md §3; `pointer` says where in the request the tags stood. */
 export const checkFlatTags = (names: readonly string[], pointer: string): void => {
@@ -46,44 +52,58 @@ const tagged = (tags: readonly Tag[]): readonly TagEvent[] =>
 const untagged = (keys: readonly string[]): readonly TagEvent[] =>
   keys.length > 0 ? [{ type: 'WorkspaceUntagged', data: { keys } }] : [];
 
-const merge = (tags: readonly Tag[], added: readonly Tag[]): readonly Tag[] => {
-  const merged = new Map(tags.map((tag) => [tag.key, tag]));
-  for (const { key, value } of added) merged.set(key, { key, value });
-  return [...merged.values()];
-};
+type ByKey = ReadonlyMap<string, Tag>;
+
+const byKey = (tags: readonly Tag[]): ByKey => new Map(tags.map((tag) => [tag.key, tag]));
+
+/** Every key once, at its first place and with its last value. */
+export const merge = (tags: readonly Tag[], added: readonly Tag[] = []): readonly Tag[] => [
+  ...byKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
+];
 
 /** Only those that change something. */
-const news = (tags: readonly Tag[], wanted: readonly Tag[]): readonly Tag[] =>
-  merge([], wanted).filter(({ key, value }) => !tags.some((tag) => tag.key === key && tag.value === value));
+const news = (tags: ByKey, wanted: readonly Tag[]): readonly Tag[] =>
+  merge(wanted).filter(({ key, value }) => tags.get(key)?.value !== value);
 
-const checkRoom = (tags: readonly Tag[], added: readonly Tag[]): void => {
-  if (merge(tags, added).filter(({ value }) => value !== null).length > MAX_BINDINGS) {
+const checkRoom = (tags: readonly Tag[], kind: 'flat' | 'bindings'): void => {
+  const count = tags.filter(({ value }) => (value === null) === (kind === 'flat')).length;
+  if (kind === 'flat' && count > MAX_TAGS) throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, '/data');
+  if (kind === 'bindings' && count > MAX_BINDINGS) {
     throw unprocessable('cannot exceed 10 bindings per resource', '/data');
   }
 };
 
 /** A list that came with the workspace itself stands for all its bindings; flat tags stay. */
 export const replaceBindings = (bindings: readonly Tag[], { tags }: ActiveWorkspace): readonly TagEvent[] => {
-  const gone = tags.filter(({ key, value }) => value !== null && !bindings.some((binding) => binding.key === key));
-  return [...untagged(gone.map(({ key }) => key)), ...tagged(news(tags, bindings))];
+  const kept = byKey(bindings);
+  const gone = tags.filter(({ key, value }) => value !== null && !kept.has(key));
+  return [...untagged(gone.map(({ key }) => key)), ...tagged(news(byKey(tags), bindings))];
 };
 
 export const tagDecisions: Table<TagCommand, [state: ActiveWorkspace], readonly TagEvent[]> = {
   AddTags: ({ names }, { tags }) => {
-    const absent = new Set(names.filter((name) => !tags.some(({ key }) => key === name)));
-    return tagged([...absent].map((key) => ({ key, value: null })));
+    const there = byKey(tags);
+    const absent = merge(names.filter((name) => !there.has(name)).map((key) => ({ key, value: null })));
+    if (absent.length > 0) checkRoom([...tags, ...absent], 'flat');
+    return tagged(absent);
   },
-  RemoveTags: ({ names }, { tags }) =>
-    untagged(tags.filter(({ key, value }) => value === null && names.includes(key)).map(({ key }) => key)),
+  RemoveTags: ({ names }, { tags }) => {
+    const unwanted = new Set(names);
+    return untagged(tags.filter(({ key, value }) => value === null && unwanted.has(key)).map(({ key }) => key));
+  },
   BindTags: ({ bindings }, { tags }) => {
-    checkRoom(tags, bindings);
-    return tagged(news(tags, bindings));
+    const bound = news(byKey(tags), bindings);
+    if (bound.length > 0) checkRoom(merge(tags, bound), 'bindings');
+    return tagged(bound);
   },
 };
 
 export const tagEvolutions: Table<TagEvent, [state: Workspace], Workspace> = {
   WorkspaceTagged: ({ tags }, state) =>
     state.status === 'active' ? { ...state, tags: merge(state.tags, tags) } : state,
-  WorkspaceUntagged: ({ keys }, state) =>
-    state.status === 'active' ? { ...state, tags: state.tags.filter(({ key }) => !keys.includes(key)) } : state,
+  WorkspaceUntagged: ({ keys }, state) => {
+    if (state.status !== 'active') return state;
+    const gone = new Set(keys);
+    return { ...state, tags: state.tags.filter(({ key }) => !gone.has(key)) };
+  },
 };

@@ -1,4 +1,5 @@
 import { Command } from '@nestjs/cqrs';
+import type { DataOf } from '#kernel';
 import { ACTOR_TYPE, type Actor } from '#access';
 import type { Holder } from './holder.js';
 import type { WorkspaceCommand, WorkspaceRow } from './workspace.js';
@@ -6,14 +7,26 @@ import type { WorkspaceTarget } from './workspaces.queries.js';
 
 export type { Holder } from './holder.js';
 export type { OutputFact, StateFacts } from './state-head.js';
+export { StateOutputs } from './state-outputs.js';
+
+export type LaterCommand = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
 /** A command for one workspace, from this slice or a neighbour; resolves to how it stands then, null when it is gone. */
 export class ToWorkspace extends Command<WorkspaceRow | null> {
   constructor(
     readonly target: WorkspaceTarget,
-    readonly command: Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>,
-    /** Null where a signed link stands for the permission. */
-    readonly actor: Actor | null,
+    readonly command: LaterCommand,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** The file of a pending version has come by a signed link, which stands for the permission: nobody is asked for. */
+export class FinalizeUpload extends Command<WorkspaceRow | null> {
+  constructor(
+    readonly workspace: string,
+    readonly data: DataOf<LaterCommand, 'FinalizeStateVersion'>,
   ) {
     super();
   }

@@ -101,6 +101,87 @@ describe('a workspace', () => {
       })
       .refuses('unprocessable', 'cannot exceed 10 bindings per resource'));
 
+  it('has at most five hundred flat tags, besides its bindings', () => {
+    const names = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, index) => `t${from + index}`);
+    const many = { type: 'AddTags', data: { names: names(0, 499) } } as const;
+    const tags = names(0, 499).map((key) => ({ key, value: null }));
+    given(born).when(many).yields({ type: 'WorkspaceTagged', data: { tags } });
+    given(born, { type: 'WorkspaceTagged', data: { tags } })
+      .when({ type: 'AddTags', data: { names: ['one-more'] } })
+      .refuses('unprocessable', 'cannot exceed 500 tags per workspace');
+    given(born, { type: 'WorkspaceTagged', data: { tags } })
+      .when({ type: 'AddTags', data: { names: ['t7', 'flat'] } })
+      .yields();
+  });
+
+  const agent = { executionMode: 'agent', agentPoolId: 'apool-1' } as const;
+  const own = { settingOverwrites: { executionMode: true, agentPool: true } };
+  const withAgent: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { ...agent, ...own } } };
+
+  it('keeps overwriting the mode when only the pool is to follow the project', () =>
+    given(born, withAgent)
+      .when(update({ settingOverwrites: { agentPool: false } }))
+      .yields({
+        type: 'WorkspaceUpdated',
+        data: { changes: { settingOverwrites: { executionMode: true, agentPool: false } } },
+      }));
+
+  it('does not lose its pool while the mode is agent', () => {
+    given(born, withAgent)
+      .when(update({ agentPoolId: null }))
+      .refuses('unprocessable', "must be specified when using 'agent' execution mode");
+    given(born, withAgent)
+      .when(update({ agentPoolId: null, executionMode: 'remote' }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, executionMode: 'remote' } } });
+  });
+
+  it('may lose its pool together with a mode of its own', () => {
+    const changes = { agentPoolId: null, settingOverwrites: { executionMode: false, agentPool: false } };
+    given(born, withAgent).when(update(changes)).yields({ type: 'WorkspaceUpdated', data: { changes } });
+  });
+
+  const repo = {
+    identifier: 'acme/net',
+    oauthTokenId: 'ot-1',
+    vcsAppInstallationId: null,
+    branch: '',
+    ingressSubmodules: true,
+    tagsRegex: null,
+  };
+  const withRepo: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { vcsRepo: repo } } };
+
+  it('changes of its repository only what is named', () =>
+    given(born, withRepo)
+      .when(update({ vcsRepo: { branch: 'main' } }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { vcsRepo: { ...repo, branch: 'main' } } } }));
+
+  it('takes an app installation instead of the OAuth token', () =>
+    given(born, withRepo)
+      .when(update({ vcsRepo: { vcsAppInstallationId: 'ghain-1' } }))
+      .yields({
+        type: 'WorkspaceUpdated',
+        data: { changes: { vcsRepo: { ...repo, oauthTokenId: null, vcsAppInstallationId: 'ghain-1' } } },
+      }));
+
+  it('loses its repository by null, and never half of what it needs', () => {
+    given(born, withRepo)
+      .when(update({ vcsRepo: null }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { vcsRepo: null } } });
+    given(born, withRepo)
+      .when(update({ vcsRepo: { oauthTokenId: null } }))
+      .refuses('unprocessable', "OAuth token can't be blank");
+  });
+
+  it('wants identifier and credential of its first repository', () => {
+    given(born)
+      .when(update({ vcsRepo: { branch: 'main' } }))
+      .refuses('unprocessable', "Identifier can't be blank");
+    given()
+      .when(create('one', { vcsRepo: { identifier: 'acme/net' } }))
+      .refuses('unprocessable', "OAuth token can't be blank");
+  });
+
   it('is not safely deleted while it is locked', () =>
     given(born, locked).when(remove(false)).refuses('conflict', 'locked'));
 

@@ -1,10 +1,12 @@
 import { conflict, notFound, type DataOf, type Decider, type Message, type Timestamp } from '#kernel';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {
+  changesOf,
   checkName,
   checkSettings,
   DEFAULT_SETTINGS,
   differences,
+  type SettingsInput,
   type WorkspaceChanges,
   type WorkspaceSettings,
 } from './settings.js';
@@ -16,7 +18,15 @@ import {
   type StateEvent,
   type StateHead,
 } from './state-head.js';
-import { replaceBindings, tagDecisions, tagEvolutions, type Tag, type TagCommand, type TagEvent } from './tags.js';
+import {
+  merge,
+  replaceBindings,
+  tagDecisions,
+  tagEvolutions,
+  type Tag,
+  type TagCommand,
+  type TagEvent,
+} from './tags.js';
 
 /**
  * A workspace: settings, tags, lock and the head of its state, in one stream, because they must agree: who holds the
@@ -36,13 +46,14 @@ export type WorkspaceEvent =
   | StateEvent;
 
 export type WorkspaceCommand =
-  | Message<
-      'CreateWorkspace',
-      { project: string; name: string; settings: Partial<WorkspaceSettings>; tags: readonly Tag[] }
-    >
+  | Message<'CreateWorkspace', { project: string; name: string; settings: SettingsInput; tags: readonly Tag[] }>
   | Message<
       'UpdateWorkspace',
-      { changes: WorkspaceChanges; project?: string | undefined; bindings?: readonly Tag[] | undefined }
+      {
+        changes: SettingsInput & { readonly name?: string };
+        project?: string | undefined;
+        bindings?: readonly Tag[] | undefined;
+      }
     >
   | Message<'DeleteWorkspace', { forced: boolean }>
   | LockCommand
@@ -75,7 +86,11 @@ const decideUpdate = (
   { changes, project, bindings }: DataOf<Later, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
-  const changed = differences(state, changes);
+  const { name, ...settings } = changes;
+  const changed = differences(state, {
+    ...changesOf(state.settings, settings),
+    ...(name === undefined ? {} : { name }),
+  });
   if (changed.name !== undefined) checkName(changed.name);
   checkSettings({ ...state.settings, ...changed }, changed);
   const events: WorkspaceEvent[] = [];
@@ -104,15 +119,16 @@ const decideDelete = (
 };
 
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, tags }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
       checkName(name);
-      const all = { ...DEFAULT_SETTINGS, ...settings };
-      checkSettings(all, settings);
-      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
+      const given = changesOf(DEFAULT_SETTINGS, settings);
+      const all = { ...DEFAULT_SETTINGS, ...given };
+      checkSettings(all, given);
+      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: merge(tags) } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),
     DeleteWorkspace: whenActive(decideDelete),

@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
 import { resourceBody, toOneInput, typeOf } from '#json-api';
-import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js';
-import { checkBindings, checkFlatTags, type Tag } from './tags.js';
+import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
+import { checkBindings, checkFlatTags, checkNumber, type Tag } from './tags.js';
+
+/** Nothing of a workspace is longer: with its hundreds of kilobytes an event would not fit into a message of Kafka's. */
+const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
+const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
 
 const vcsRepo = z.object({
-  identifier: z.string().optional(),
-  'oauth-token-id': z.string().nullish(),
-  'vcs-app-installation-id': z.string().nullish(),
-  'github-app-installation-id': z.string().nullish(),
-  branch: z.string().nullish(),
+  identifier: text(500).optional(),
+  'oauth-token-id': text(500).nullish(),
+  'vcs-app-installation-id': text(500).nullish(),
+  'github-app-installation-id': text(500).nullish(),
+  branch: text(500).nullish(),
   'ingress-submodules': z.boolean().nullish(),
-  'tags-regex': z.string().nullish(),
+  'tags-regex': text(500).nullish(),
 });
 
 const time = z.iso.datetime({ offset: true, error: 'Auto destroy at must be an ISO 8601 time' });
@@ -19,33 +23,33 @@ const time = z.iso.datetime({ offset: true, error: 'Auto destroy at must be an I
 /** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
 const attributes = z.object({
   name: z.string().optional(),
-  'agent-pool-id': z.string().nullish(),
+  'agent-pool-id': text(255).nullish(),
   'allow-destroy-plan': z.boolean().optional(),
   'assessments-enabled': z.boolean().optional(),
   'auto-apply': z.boolean().optional(),
   'auto-apply-run-trigger': z.boolean().optional(),
-  'auto-destroy-activity-duration': z.string().nullish(),
+  'auto-destroy-activity-duration': text(255).nullish(),
   'auto-destroy-at': time.nullish(),
-  description: z.string().nullish(),
+  description: text(10_000).nullish(),
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'file-triggers-enabled': z.boolean().optional(),
   'global-remote-state': z.boolean().optional(),
-  'iac-version': z.string().optional(),
+  'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
   'project-remote-state': z.boolean().optional(),
   'queue-all-runs': z.boolean().optional(),
   'setting-overwrites': z
     .object({ 'execution-mode': z.boolean().optional(), 'agent-pool': z.boolean().optional() })
     .optional(),
-  'source-name': z.string().nullish(),
-  'source-url': z.string().nullish(),
+  'source-name': text(255).nullish(),
+  'source-url': text(2_000).nullish(),
   'speculative-enabled': z.boolean().optional(),
   'structured-run-output-enabled': z.boolean().optional(),
-  'terraform-version': z.string().optional(),
-  'trigger-patterns': z.array(z.string()).nullish(),
-  'trigger-prefixes': z.array(z.string()).nullish(),
+  'terraform-version': text(255).optional(),
+  'trigger-patterns': paths.nullish(),
+  'trigger-prefixes': paths.nullish(),
   'vcs-repo': vcsRepo.nullish(),
-  'working-directory': z.string().nullish(),
+  'working-directory': text(1_000).nullish(),
 });
 
 const binding = z.object({
@@ -73,9 +77,9 @@ export const tagsBody = z.object({ data: z.array(flatTag) });
 
 /** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
 export const lockBody = z.object({
-  reason: z.string().nullish(),
+  reason: text(10_000).nullish(),
   data: z
-    .object({ type: typeOf('workspaces'), attributes: z.object({ reason: z.string().nullish() }).optional() })
+    .object({ type: typeOf('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).optional() })
     .optional(),
 });
 
@@ -97,23 +101,20 @@ const modeOf = (input: Attributes): WorkspaceSettings['executionMode'] | undefin
 };
 
 /** Giving a mode or a pool overwrites what the project or organization says, unless the request says otherwise. */
-const overwritesOf = (
-  input: Attributes,
-  mode: string | undefined,
-): WorkspaceSettings['settingOverwrites'] | undefined => {
+const overwritesOf = (input: Attributes, mode: string | undefined): OverwritesInput | undefined => {
   const said = input['setting-overwrites'];
-  if (!said && mode === undefined) return undefined;
-  const executionMode = said?.['execution-mode'] ?? mode !== undefined;
-  if (executionMode && mode === undefined && said?.['execution-mode'] === true) {
+  if (mode === undefined && said?.['execution-mode'] === true) {
     throw unprocessable('Execution mode must be given when setting overwrites names it', 'execution-mode');
   }
-  return { executionMode, agentPool: said?.['agent-pool'] ?? executionMode };
+  const executionMode = said?.['execution-mode'] ?? (mode === undefined ? undefined : true);
+  const agentPool = said?.['agent-pool'] ?? executionMode;
+  return agentPool === undefined ? undefined : given({ executionMode, agentPool });
 };
 
 const versionOf = (input: Attributes): string | undefined => input['iac-version'] ?? input['terraform-version'];
 
 /** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
-const triggersOf = (input: Attributes): Pick<WorkspaceChanges, 'triggerPatterns' | 'triggerPrefixes'> => {
+const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
   const patterns = input['trigger-patterns'] ?? undefined;
   const prefixes = input['trigger-prefixes'] ?? undefined;
   if (patterns?.length && prefixes?.length) {
@@ -124,31 +125,30 @@ const triggersOf = (input: Attributes): Pick<WorkspaceChanges, 'triggerPatterns'
   return given({ triggerPatterns: patterns, triggerPrefixes: prefixes });
 };
 
-const vcsRepoOf = (input: Attributes): VcsRepo | null | undefined => {
+/** Only the keys given; null is how clients say the default. */
+const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
-  const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'] ?? null;
-  const oauthToken = repo['oauth-token-id'] ?? null;
+  const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'];
+  const oauthToken = repo['oauth-token-id'];
   if (installation && oauthToken) {
     throw unprocessable('OAuth token and VCS app installation must not both be given', 'vcs-repo');
   }
-  if (!repo.identifier) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
-  if (!installation && !oauthToken) throw unprocessable("OAuth token can't be blank", 'vcs-repo/oauth-token-id');
-  return {
+  return given({
     identifier: repo.identifier,
     oauthTokenId: oauthToken,
     vcsAppInstallationId: installation,
-    branch: repo.branch ?? '',
-    ingressSubmodules: repo['ingress-submodules'] ?? false,
-    tagsRegex: repo['tags-regex'] ?? null,
-  };
+    branch: repo.branch === null ? '' : repo.branch,
+    ingressSubmodules: repo['ingress-submodules'] === null ? false : repo['ingress-submodules'],
+    tagsRegex: repo['tags-regex'],
+  });
 };
 
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
   text ? new Date(text).toISOString() : text;
 
 /** What a request changes, in our names. */
-export const settingsOf = (input: Attributes): Partial<WorkspaceSettings> => {
+export const settingsOf = (input: Attributes): SettingsInput => {
   const mode = modeOf(input);
   return given({
     agentPoolId: input['agent-pool-id'],
@@ -171,7 +171,7 @@ export const settingsOf = (input: Attributes): Partial<WorkspaceSettings> => {
     ...triggersOf(input),
     vcsRepo: vcsRepoOf(input),
     workingDirectory: input['working-directory'],
-  }) as Partial<WorkspaceSettings>;
+  }) as SettingsInput;
 };
 
 /** Where it came from is said once, on create. */
@@ -186,6 +186,7 @@ export const bindingsOf = (data: z.infer<typeof bindingsBody>['data'], pointer: 
 
 /** The names in a list of flat tags; entries may carry only an id, which the caller resolves. */
 export const namesOf = (data: z.infer<typeof tagsBody>['data'], pointer: string): readonly string[] => {
+  checkNumber(data.length, pointer);
   const names = data.flatMap(({ attributes: tag }) => (tag ? [tag.name] : []));
   checkFlatTags(names, pointer);
   return names;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { verify, viewsOf } from '#event-store';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { workspacesSlice } from './index.js';
 
 let server: TestServer;
 
@@ -39,6 +42,133 @@ describe('a workspace over HTTP', () => {
     expect(first.status).toBe(200);
     expect(first.body.data.attributes).toMatchObject({ locked: true, 'locked-reason': 'mine' });
     expect(second.status).toBe(409);
+  });
+});
+
+describe('what is too long for a workspace', () => {
+  const long = (length: number): string => 'x'.repeat(length);
+
+  it.each([
+    ['name', long(91)],
+    ['description', long(10_001)],
+    ['source-name', long(256)],
+    ['source-url', long(2_001)],
+    ['working-directory', long(1_001)],
+    ['terraform-version', long(256)],
+    ['agent-pool-id', long(256)],
+    ['auto-destroy-activity-duration', long(256)],
+    ['trigger-patterns', Array.from({ length: 201 }, () => 'a')],
+    ['trigger-prefixes/0', [long(501)]],
+    ['vcs-repo/branch', { identifier: 'a/b', 'oauth-token-id': 'ot-1', branch: long(501) }],
+  ])('is refused in %s', async (path, value) => {
+    const attributes = { name: 'long', [path.split('/')[0] ?? '']: value };
+    const answer = await server.post('/api/v2/organizations/acme/workspaces', { data: { attributes } });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toMatchObject([
+      { detail: expect.stringContaining('at most'), source: { pointer: `/data/attributes/${path}` } },
+    ]);
+  });
+
+  it('is refused as a reason for the lock', async () => {
+    const id = await createWorkspace('reasoned');
+    const path = `/api/v2/workspaces/${id}/actions/lock`;
+    const outer = await server.post(path, { reason: long(10_001) });
+    const inner = await server.post(path, { data: { attributes: { reason: long(10_001) } } });
+    expect([outer.status, outer.body.errors[0].source.pointer]).toEqual([422, '/reason']);
+    expect([inner.status, inner.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/reason']);
+    expect((await server.post(path, { reason: long(10_000) })).status).toBe(200);
+  });
+});
+
+describe('an update of a workspace', () => {
+  const patch = (id: string, attributes: object) =>
+    server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+
+  it('merges the overwrites of settings with those there are', async () => {
+    const id = await createWorkspace('overwriting', { 'execution-mode': 'agent', 'agent-pool-id': 'apool-1' });
+    const { body } = await patch(id, { 'setting-overwrites': { 'agent-pool': false } });
+    expect(body.data.attributes).toMatchObject({
+      'execution-mode': 'agent',
+      'setting-overwrites': { 'execution-mode': true, 'agent-pool': false },
+    });
+    const refused = await patch(id, { 'agent-pool-id': null });
+    expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/agent-pool-id']);
+  });
+
+  it('modifies the keys of the repository that it names, and removes it by null', async () => {
+    const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-1', 'ingress-submodules': true };
+    const id = await createWorkspace('versioned', { 'vcs-repo': repo });
+    const changed = await patch(id, { 'vcs-repo': { branch: 'main' } });
+    expect(changed.body.data.attributes['vcs-repo']).toMatchObject({ ...repo, branch: 'main' });
+    expect((await patch(id, { 'vcs-repo': null })).body.data.attributes['vcs-repo']).toBeNull();
+    expect((await patch(id, { 'vcs-repo': { branch: 'main' } })).status).toBe(422);
+  });
+});
+
+describe('what is included with a workspace', () => {
+  it('are the outputs of its current state, without those that are sensitive', async () => {
+    const id = await createWorkspace('outputs');
+    await server.post(`/api/v2/workspaces/${id}/actions/lock`);
+    const outputs = {
+      open: { value: { a: [1] }, type: ['object', { a: ['list', 'number'] }] },
+      secret: { value: 'hunter2', type: 'string', sensitive: true },
+    };
+    const bytes = Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', outputs, resources: [] }));
+    const attributes = {
+      serial: 1,
+      lineage: 'l',
+      md5: createHash('md5').update(bytes).digest('hex'),
+      state: bytes.toString('base64'),
+    };
+    const body = { data: { type: 'state-versions', attributes } };
+    expect((await server.post(`/api/v2/workspaces/${id}/state-versions`, body)).status).toBe(201);
+    const early = await server.get(`/api/v2/workspaces/${id}?include=outputs`);
+    expect(early.body.included).toEqual([]);
+    await server.post(`/api/v2/workspaces/${id}/actions/unlock`);
+    const shown = await server.get(`/api/v2/workspaces/${id}?include=outputs`);
+    expect(shown.body.included).toMatchObject([
+      {
+        type: 'workspace-outputs',
+        attributes: { name: 'open', sensitive: false, 'output-type': 'object', value: { a: [1] } },
+      },
+      {
+        type: 'workspace-outputs',
+        attributes: { name: 'secret', sensitive: true, 'output-type': 'string', value: null },
+      },
+    ]);
+    const named = shown.body.data.relationships.outputs.data;
+    expect(named).toEqual(shown.body.included.map(({ id, type }: { id: string; type: string }) => ({ id, type })));
+    expect(shown.text).not.toContain('hunter2');
+  });
+
+  it.each(['tag-bindings', 'effective-tag-bindings'])(
+    'are its %s, named by identifiers beside the link',
+    async (type) => {
+      const id = await createWorkspace(`with-${type}`);
+      const bindings = [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }];
+      await server.patch(`/api/v2/workspaces/${id}/tag-bindings`, { data: bindings });
+      const { body } = await server.get(`/api/v2/workspaces/${id}?include=${type.replaceAll('-', '_')}`);
+      expect(body.included).toMatchObject([{ type, attributes: { key: 'env', value: 'prod' } }]);
+      const links = { related: `/api/v2/workspaces/${id}/${type}` };
+      expect(body.data.relationships[type]).toEqual({ data: [{ type, id: body.included[0].id }], links });
+      const plain = await server.get(`/api/v2/workspaces/${id}`);
+      expect(plain.body.data.relationships[type]).toEqual({ links });
+    },
+  );
+
+  it('is there once, however many workspaces of a list have it', async () => {
+    for (const name of ['twin-1', 'twin-2']) {
+      const id = await createWorkspace(name);
+      await server.post(`/api/v2/workspaces/${id}/actions/lock`);
+    }
+    const list = '/api/v2/organizations/acme/workspaces?search[name]=twin&include=locked_by,organization,project';
+    const { body } = await server.get(list);
+    expect(body.data).toHaveLength(2);
+    expect(body.included.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      'organizations',
+      'projects',
+      'users',
+    ]);
   });
 });
 
@@ -165,6 +295,27 @@ describe('tags of a workspace', () => {
     expect(patched.body.data).toMatchObject(sent);
     const listed = await server.get(`/api/v2/workspaces/${id}/tag-bindings`);
     expect(listed.body.data).toMatchObject([{ attributes: { key: 'flat', value: '' } }, ...sent]);
+  });
+
+  it('are at most five hundred a request, and a workspace', async () => {
+    const id = await createWorkspace('many-tags');
+    const path = `/api/v2/workspaces/${id}/relationships/tags`;
+    const names = (from: number, count: number) => ({
+      data: Array.from({ length: count }, (_, n) => ({ type: 'tags', attributes: { name: `t${from + n}` } })),
+    });
+    const tooMany = await server.post(path, names(0, 501));
+    expect([tooMany.status, tooMany.body.errors[0].detail, tooMany.body.errors[0].source.pointer]).toEqual([
+      422,
+      'cannot exceed 500 tags per request',
+      '/data',
+    ]);
+    expect((await server.post(path, names(0, 500))).status).toBe(204);
+    expect((await server.post(path, names(0, 500))).status).toBe(204);
+    const oneMore = await server.post(path, names(500, 1));
+    expect([oneMore.status, oneMore.body.errors[0].detail]).toEqual([422, 'cannot exceed 500 tags per workspace']);
+    const { body } = await server.get(`/api/v2/workspaces/${id}`);
+    expect(body.data.attributes['tag-names']).toEqual(Array.from({ length: 500 }, (_, n) => `t${n}`));
+    for (const view of viewsOf([workspacesSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
   });
 
   it('refuse a name that no tag may have, and change nothing', async () => {

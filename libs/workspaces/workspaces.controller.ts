@@ -4,13 +4,22 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
-import { document, pageDocument, pageOf, parseBody, type Document, type Query as QueryOf } from '#json-api';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { StateOutputs } from './state-outputs.js';
 import { holderOf, ToWorkspace } from './to-workspace.js';
 import type { WorkspaceRow } from './workspace.js';
 import { bindingsOf, createBody, lockBody, namesOf, originOf, settingsOf, updateBody } from './workspaces.body.js';
 import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
-import { includedWith, workspaceIncludes } from './workspaces.include.js';
+import { includedWith, workspaceIncludes, type Include } from './workspaces.include.js';
 import { filterOf } from './workspaces.filter.js';
 import { listWorkspaces, workspaceFor, type WorkspaceTarget } from './workspaces.queries.js';
 
@@ -19,6 +28,7 @@ export class WorkspacesController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly values: StateOutputs,
   ) {}
 
   @Post('organizations/:organization/workspaces')
@@ -50,8 +60,8 @@ export class WorkspacesController {
     const includes = workspaceIncludes(query);
     const page = pageOf(query);
     const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filterOf(query));
-    const data = rows.map((row) => workspaceResource(row, actor));
-    const included = includes ? await includedWith(this.database, rows, includes, actor) : undefined;
+    const data = rows.map((row) => workspaceResource(row, actor, includes));
+    const included = includes ? await this.included(rows, includes, actor) : undefined;
     return pageDocument(data, page, total, request.url, included);
   }
 
@@ -143,8 +153,16 @@ export class WorkspacesController {
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const includes = workspaceIncludes(query);
     const row = await workspaceFor(this.database, actor, 'read-workspace', target);
-    const included = includes ? await includedWith(this.database, [row], includes, actor) : undefined;
-    return document(workspaceResource(row, actor), included);
+    const included = includes ? await this.included([row], includes, actor) : undefined;
+    return document(workspaceResource(row, actor, includes), included);
+  }
+
+  private included(
+    rows: readonly WorkspaceRow[],
+    includes: ReadonlySet<Include>,
+    actor: Actor,
+  ): Promise<readonly Resource[]> {
+    return includedWith(this.database, rows, includes, { actor, values: this.values });
   }
 
   private async update(target: WorkspaceTarget, body: unknown, actor: Actor): Promise<Document> {

@@ -1,5 +1,6 @@
 import { may, type Identity } from '#access';
-import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
+import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspace.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
@@ -49,8 +50,29 @@ const vcsRepoOf = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unkn
     'webhook-url': null,
   };
 
+/** Only links, unless the bindings come along: then clients find them by their identifiers. */
+const bindingsOf = (
+  { id, tags }: WorkspaceRow,
+  type: 'tag-bindings' | 'effective-tag-bindings',
+  includes: ReadonlySet<string> | null | undefined,
+): Relationship => {
+  const link = linkTo(`/api/v2/workspaces/${id}/${type}`);
+  if (!includes?.has(type.replaceAll('-', '_'))) return link;
+  return {
+    ...toMany(
+      type,
+      tags.map((tag) => tagBindingResource(id, tag, type).id),
+    ),
+    ...link,
+  };
+};
+
 /** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
-export const workspaceResource = (row: WorkspaceRow, actor: Identity): Resource => {
+export const workspaceResource = (
+  row: WorkspaceRow,
+  actor: Identity,
+  includes?: ReadonlySet<string> | null,
+): Resource => {
   const { settings, inherited } = row;
   const { settingOverwrites: own } = settings;
   const executionMode = own.executionMode ? settings.executionMode : inherited.executionMode;
@@ -119,7 +141,7 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity): Resource 
         `/api/v2/workspaces/${row.id}/current-state-version`,
       ),
       'data-retention-policy': { data: null },
-      'effective-tag-bindings': linkTo(`/api/v2/workspaces/${row.id}/effective-tag-bindings`),
+      'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
       'latest-run': toOne('runs', null),
       'locked-by': row.lock
         ? {
@@ -133,7 +155,7 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity): Resource 
       readme: { data: null },
       'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
       'ssh-key': { data: null },
-      'tag-bindings': linkTo(`/api/v2/workspaces/${row.id}/tag-bindings`),
+      'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
       vars: toMany('vars', []),
     },
     links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },

@@ -159,4 +159,10 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     schema: z.strictObject({ id: z.string(), resources: z.int() }),
     audit: { unaudited: 'happens with the unlock, which has an entry' },
   },
+  StateVersionDiscarded: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ id: z.string() }),
+    audit: { unaudited: 'happens with a forced unlock or with the creation of the next version, which have entries' },
+  },
 };

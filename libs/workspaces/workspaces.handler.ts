@@ -2,9 +2,15 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
 import { brokenUnique, Database, EventStore, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
-import { ToWorkspace } from './to-workspace.js';
+import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import { workspace, type WorkspaceCommand, type WorkspaceRow } from './workspace.js';
-import { placeForNew, workspaceById, workspaceForCommand, type WorkspaceForCommand } from './workspaces.queries.js';
+import {
+  placeForNew,
+  workspaceById,
+  workspaceForCommand,
+  type WorkspaceForCommand,
+  type WorkspaceTarget,
+} from './workspaces.queries.js';
 
 type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
 
@@ -79,37 +85,63 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
   }
 }
 
+type Told = {
+  readonly target: WorkspaceTarget;
+  readonly command: LaterCommand;
+  /** Null only for what a signed link allows: this type is not seen outside. */
+  readonly actor: Actor | null;
+  readonly context: EventContext;
+};
+
+const tell = async (
+  store: EventStore,
+  database: Database,
+  { target, command, actor, context }: Told,
+): Promise<WorkspaceRow | null> => {
+  const project = (command.type === 'UpdateWorkspace' && command.data.project) || null;
+  const { rows } = await store
+    .handle({
+      decider: workspace,
+      load: async () => {
+        const found = await workspaceForCommand(database, actor, target, project);
+        if (actor) authorize(actor, command, found);
+        if (project && found.projectVersion === null) throw refuseProject();
+        return { ...(await store.restore(found.id, workspace, found.snapshot)), found };
+      },
+      command: () => command,
+      organization: ({ found }) => found.organization,
+      holding: ({ found }) => heldFor(command, project, found),
+      context,
+      read: ({ stream }) => [workspaceById(stream)],
+    })
+    .catch(refuseTakenName);
+  return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
+};
+
 @CommandHandler(ToWorkspace)
 export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+  ) {}
+
+  execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
+    return tell(this.store, this.database, { target, command, actor, context: contextOf(actor) });
+  }
+}
+
+@CommandHandler(FinalizeUpload)
+export class FinalizeUploadHandler implements ICommandHandler<FinalizeUpload> {
   constructor(
     private readonly store: EventStore,
     private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
-  async execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
-    const project = (command.type === 'UpdateWorkspace' && command.data.project) || null;
-    const { rows } = await this.store
-      .handle({
-        decider: workspace,
-        load: async () => {
-          const found = await workspaceForCommand(this.database, actor, target, project);
-          if (actor) authorize(actor, command, found);
-          if (project && found.projectVersion === null) throw refuseProject();
-          return { ...(await this.store.restore(found.id, workspace, found.snapshot)), found };
-        },
-        command: () => command,
-        organization: ({ found }) => found.organization,
-        holding: ({ found }) => heldFor(command, project, found),
-        context: this.contextOf(actor),
-        read: ({ stream }) => [workspaceById(stream)],
-      })
-      .catch(refuseTakenName);
-    return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
-  }
-
-  private contextOf(actor: Actor | null): EventContext {
-    return actor ? contextOf(actor) : systemContext('signed link', this.ids.uuid());
+  execute({ workspace: id, data }: FinalizeUpload): Promise<WorkspaceRow | null> {
+    const command = { type: 'FinalizeStateVersion', data } as const;
+    const context = systemContext('signed link', this.ids.uuid());
+    return tell(this.store, this.database, { target: { id }, command, actor: null, context });
   }
 }
 
@@ -118,7 +150,7 @@ const LEAVE_NO_ROWS: readonly WorkspaceCommand['type'][] = ['LockWorkspace', 'Un
 
 /** The organization's deletion takes all rows of its workspaces along; those that came after it would stay. */
 const heldFor = (
-  { type }: ToWorkspace['command'],
+  { type }: LaterCommand,
   project: string | null,
   { organization, organizationVersion, projectVersion }: WorkspaceForCommand,
 ): readonly Write[] => [
@@ -126,7 +158,7 @@ const heldFor = (
   ...(project && projectVersion ? [unchanged(project, projectVersion)] : []),
 ];
 
-const authorize = (actor: Actor, command: ToWorkspace['command'], found: WorkspaceForCommand): void => {
+const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {
   // Who may not even read it learns nothing, not that it is forbidden.
   if (!may(actor, 'read-workspace', found)) demand(actor, 'read-workspace', found);
   const permission =

@@ -1,7 +1,8 @@
 import { sql, type Timestamp } from '#kernel';
-import type { Actor } from '#access';
+import { may, type Actor } from '#access';
 import type { Database } from '#event-store';
-import { includesOf, type Query, type Resource } from '#json-api';
+import { includesOf, withoutDoubles, type Query, type Resource } from '#json-api';
+import type { StateOutputs } from './state-outputs.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspace.js';
 
@@ -22,7 +23,7 @@ const INCLUDES = [
   'tag_bindings',
 ] as const;
 
-type Include = (typeof INCLUDES)[number];
+export type Include = (typeof INCLUDES)[number];
 
 export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => includesOf(query, INCLUDES);
 
@@ -34,7 +35,7 @@ export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
-  _actor: Actor,
+  { actor, values }: { readonly actor: Actor; readonly values: StateOutputs },
 ): Promise<Resource[]> => {
   const included: Resource[] = [];
   if (includes.has('organization') || includes.has('project')) {
@@ -49,8 +50,45 @@ export const includedWith = async (
       included.push(...rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));
     }
   }
+  if (includes.has('outputs')) included.push(...(await outputsOf(database, rows, actor, values)));
+  return withoutDoubles(included);
+};
+
+type Output = {
+  readonly id: string;
+  readonly stateVersion: string;
+  readonly name: string;
+  readonly sensitive: boolean;
+  readonly type: string;
+};
+
+/** Outputs of the current states that the caller may know; one file after the other, for each is read as a whole. */
+const outputsOf = async (
+  database: Database,
+  rows: readonly WorkspaceRow[],
+  actor: Actor,
+  values: StateOutputs,
+): Promise<Resource[]> => {
+  const versions = rows.flatMap((row) =>
+    row.currentStateVersion && may(actor, 'read-state-outputs', row) ? [row.currentStateVersion] : [],
+  );
+  const outputs = await database.rows<Output>(sql`
+    select s.id, s.state_version as "stateVersion", s.name, s.sensitive, s.type from state_version_outputs s
+     where s.state_version = any (${versions}::text[]) order by s.state_version, s.name`);
+  const included: Resource[] = [];
+  for (const [version, of] of Map.groupBy(outputs, ({ stateVersion }) => stateVersion)) {
+    const open = of.some(({ sensitive }) => !sensitive);
+    const known: ReadonlyMap<string, unknown> = open ? await values.outputValues(version) : new Map();
+    included.push(...of.map((output) => outputStub(output, known.get(output.name) ?? null)));
+  }
   return included;
 };
+
+const outputStub = ({ id, name, sensitive, type }: Output, value: unknown): Resource => ({
+  id,
+  type: 'workspace-outputs',
+  attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
+});
 
 const relatedTo = async (database: Database, rows: readonly WorkspaceRow[]): Promise<Related> => {
   const organizations = [...new Set(rows.map((row) => row.organization))];

@@ -3,11 +3,11 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { TagBindingsController } from './tag-bindings.controller.js';
 import { TagsController } from './tags.controller.js';
 import { WorkspacesController } from './workspaces.controller.js';
-import { CreateWorkspaceHandler, WorkspacesHandler } from './workspaces.handler.js';
+import { CreateWorkspaceHandler, FinalizeUploadHandler, WorkspacesHandler } from './workspaces.handler.js';
 
 @Module({
   imports: [CqrsModule],
   controllers: [TagBindingsController, TagsController, WorkspacesController],
-  providers: [CreateWorkspaceHandler, WorkspacesHandler],
+  providers: [CreateWorkspaceHandler, FinalizeUploadHandler, WorkspacesHandler],
 })
 export class WorkspacesModule {}

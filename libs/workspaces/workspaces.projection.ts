@@ -31,6 +31,7 @@ export const workspaces: Projection<WorkspaceEvent | OrganizationDeleted> = {
     WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
     StateVersionCreated: null,
     StateVersionFinalized: null,
+    StateVersionDiscarded: null,
     StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
       update workspaces
          set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time},
@@ -66,20 +67,24 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   },
 };
 
-/** A key keeps its place in the order of insertion when its value changes. */
+/** All in one statement. A key keeps its place in the order of insertion when its value changes. */
 const insertTags = (
   tags: readonly Tag[],
   stream: string,
   organization: string | null,
   version: number,
   time: string,
-): readonly Sql[] =>
-  tags.map(
-    ({ key, value }, index) => sql`
+): readonly Sql[] => {
+  if (tags.length === 0) return [];
+  return [
+    sql`
       insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at)
-      values (${stream}, ${organization}, ${key}, ${value}, ${version}, ${index}, ${time})
+      select ${stream}, ${organization}, t.key, t.value, ${version}::bigint, t.ordinal - 1, ${time}::timestamptz
+        from rows from (jsonb_to_recordset(${sql.json(tags)}::jsonb) as (key text, value text))
+             with ordinality as t (key, value, ordinal)
       on conflict (workspace, key) do update set value = excluded.value`,
-  );
+  ];
+};
 
 type TagSource = Extract<
   WorkspaceEvent,

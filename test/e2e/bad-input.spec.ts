@@ -36,10 +36,9 @@ beforeAll(async () => {
     otherTokenId: token.body.data.id as string,
     acmeToken: await makeOrganizationToken(server, 'acme'),
   };
-  const announced = await server.post(
-    `/api/v2/workspaces/${locked}/state-versions`,
-    newStateVersion(PENDING, { inline: false }),
-  );
+  const versions = `/api/v2/workspaces/${locked}/state-versions`;
+  answered(await server.post(versions, newStateVersion(STORED, { inline: true })), 201);
+  const announced = await server.post(versions, newStateVersion(PENDING, { inline: false }));
   answered(announced, 201);
   const link = pathOf(announced.body.data.attributes['hosted-state-upload-url'] as string);
   const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
@@ -64,7 +63,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const PENDING = stateFile({ serial: 5 });
+const STORED = stateFile({ serial: 4 });
+const PENDING = stateFile({ serial: 5, lineage: STORED.lineage });
 
 const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole);
 
@@ -773,7 +773,7 @@ describe('states that are wrong', () => {
       problems: [['/data/attributes/lineage']],
     },
     { what: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
-    { what: 'a serial that was', send: versions, body: next({ serial: 5 }), status: 409 },
+    { what: 'a serial that was', send: versions, body: next({ serial: 4 }), status: 409 },
     {
       what: 'a workspace that nobody holds',
       send: 'POST /api/v2/workspaces/{workspace}/state-versions',

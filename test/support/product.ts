@@ -30,6 +30,8 @@ export type Product = {
   postgresIsLeft(): boolean;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<Ended>;
+  /** SIGKILL for it and for its own Postgres. */
+  killWithPostgres(): Promise<Ended>;
   /** SIGTERM; resolves when the process has ended by itself. */
   stop(): Promise<Ended>;
   /** A command beside it or alone, such as `verify`. */
@@ -159,6 +161,10 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     },
     postgresIsLeft: () => postgres() !== '',
     kill: () => end('SIGKILL'),
+    killWithPostgres: () => {
+      process.kill(Number.parseInt(postgres(), 10), 'SIGKILL');
+      return end('SIGKILL');
+    },
     stop: () => end('SIGTERM'),
     run: (...args) => launch(build, args, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),

@@ -7,7 +7,7 @@ create table views.state_versions (
   serial bigint not null,
   lineage text,
   md5 text not null,
-  -- pending until its file is here, then finalized
+  -- pending until its file is here, then finalized; discarded where it never came
   status text not null,
   -- Made while the workspace was locked and not, or not yet, made current by its unlocking.
   intermediate boolean not null,

@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { Refused, type Problem } from '#kernel';
+import { identifiersBody, parseBody, resourceBody, toOneInput } from './body.js';
+
+const lampBody = resourceBody(
+  'lamps',
+  z.object({
+    name: z.string(),
+    'is-lit': z.boolean().optional(),
+    watts: z.int().optional(),
+    colour: z.enum(['white', 'red']).optional(),
+    rooms: z.array(z.string()).optional(),
+    shade: z.object({ size: z.number() }).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    lifetime: z.iso.datetime({ offset: true, error: 'Lifetime must be an ISO 8601 time' }).optional(),
+    note: z.string().max(3).nullish(),
+  }),
+  z.object({ room: toOneInput }).optional(),
+);
+
+const lamp = (attributes: object, more: object = {}) => ({ data: { type: 'lamps', attributes, ...more } });
+
+const problemsOf = (body: unknown, schema: z.ZodType = lampBody): readonly Problem[] => {
+  try {
+    parseBody(schema, body);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    expect(error.kind).toBe('unprocessable');
+    return error.problems;
+  }
+  return [];
+};
+
+describe('a body that is right', () => {
+  it('is what the schema makes of it; what it does not know is ignored', () => {
+    const body = { ...lamp({ name: 'hall', unheard: 1 }, { id: 'lamp-1', relationships: { moon: {} } }), jsonapi: {} };
+    expect(parseBody(lampBody, body)).toEqual({
+      data: { type: 'lamps', attributes: { name: 'hall' }, relationships: {} },
+    });
+  });
+
+  it.each([undefined, ''])('may leave its type open: %j', (type) => {
+    expect(parseBody(lampBody, { data: { type, attributes: { name: 'x' } } }).data.attributes.name).toBe('x');
+  });
+
+  it('knows absent from null', () => {
+    expect(parseBody(lampBody, lamp({ name: 'x', note: null })).data.attributes).toEqual({ name: 'x', note: null });
+    expect(parseBody(lampBody, lamp({ name: 'x' })).data.attributes).toEqual({ name: 'x' });
+  });
+
+  it.each([{ data: null }, { data: { id: null } }, { data: { id: '' } }, {}])(
+    'may name no other resource: %j',
+    (room) => {
+      expect(parseBody(lampBody, lamp({ name: 'x' }, { relationships: { room } })).data.relationships).toEqual({
+        room,
+      });
+    },
+  );
+
+  it('of a relationship may hold whole resources: ids are what counts', () => {
+    const whole = { type: 'users', id: 'user-1', attributes: { username: 'ada' }, links: {} };
+    expect(parseBody(identifiersBody('users'), { data: [whole] })).toEqual({ data: [{ type: 'users', id: 'user-1' }] });
+  });
+});
+
+describe('a body that is wrong', () => {
+  it.each<[string, object, string, string]>([
+    ['nothing where something is needed', {}, '/data/attributes/name', "Name can't be blank"],
+    ['null where something is needed', { name: null }, '/data/attributes/name', 'Name must be a string'],
+    ['a number for a text', { name: 1 }, '/data/attributes/name', 'Name must be a string'],
+    ['a text for a truth', { name: 'x', 'is-lit': 'yes' }, '/data/attributes/is-lit', 'Is lit must be true or false'],
+    ['half for a whole', { name: 'x', watts: 1.5 }, '/data/attributes/watts', 'Watts must be a whole number'],
+    ['a text for a number', { name: 'x', watts: '1' }, '/data/attributes/watts', 'Watts must be a number'],
+    ['a text for a list', { name: 'x', rooms: 'a' }, '/data/attributes/rooms', 'Rooms must be a list'],
+    ['a list for an object', { name: 'x', shade: [] }, '/data/attributes/shade', 'Shade must be an object'],
+    ['a text for a map', { name: 'x', labels: 'a' }, '/data/attributes/labels', 'Labels must be an object'],
+    ['none of a few', { name: 'x', colour: 'blue' }, '/data/attributes/colour', 'Colour must be one of white, red'],
+    ['no time', { name: 'x', lifetime: 'long' }, '/data/attributes/lifetime', 'Lifetime must be an ISO 8601 time'],
+    ['an item of a list', { name: 'x', rooms: ['a', 1] }, '/data/attributes/rooms/1', 'Rooms must be a string'],
+    ['something inside', { name: 'x', shade: { size: '9' } }, '/data/attributes/shade/size', 'Size must be a number'],
+  ])('says where and what: %s', (_, attributes, pointer, detail) => {
+    expect(problemsOf(lamp(attributes))).toEqual([{ detail, pointer }]);
+  });
+
+  it('says what else zod says, after the name', () => {
+    expect(problemsOf(lamp({ name: 'x', note: 'long' }))).toEqual([
+      { detail: expect.stringMatching(/^Note: \S/), pointer: '/data/attributes/note' },
+    ]);
+  });
+
+  it('tells of everything at once', () => {
+    expect(problemsOf(lamp({ 'is-lit': 1, watts: 'x' })).map(({ pointer }) => pointer)).toEqual([
+      '/data/attributes/name',
+      '/data/attributes/is-lit',
+      '/data/attributes/watts',
+    ]);
+  });
+
+  it.each([
+    ['no body', undefined, '/data'],
+    ['null', null, '/data'],
+    ['no attributes', { data: { type: 'lamps' } }, '/data/attributes'],
+    ['a list of resources', { data: [] }, '/data'],
+    ['a text', 'lamps', '/'],
+  ])('points as deep as it can: %s', (_, body, pointer) => {
+    expect(problemsOf(body).map((problem) => problem.pointer)).toEqual([pointer]);
+  });
+
+  it('may not be of another type', () => {
+    expect(problemsOf({ data: { type: 'rooms', attributes: { name: 'x' } } })).toEqual([
+      { detail: 'Type must be lamps', pointer: '/data/type' },
+    ]);
+    expect(problemsOf({ data: [{ type: 'teams', id: 'team-1' }] }, identifiersBody('users'))).toEqual([
+      { detail: 'Type must be users', pointer: '/data/0/type' },
+    ]);
+  });
+
+  it.each([
+    ['a NUL', 'a\0b'],
+    ['half of a surrogate pair', '\ud83d'],
+  ])('may not hold what cannot be stored: %s', (_, text) => {
+    expect(problemsOf(lamp({ name: text }))).toEqual([
+      { detail: 'Name holds a character that cannot be stored', pointer: '/data/attributes/name' },
+    ]);
+    expect(problemsOf(lamp({ name: 'x', rooms: ['a', text] }))).toEqual([
+      { detail: 'Rooms holds a character that cannot be stored', pointer: '/data/attributes/rooms/1' },
+    ]);
+    expect(problemsOf(lamp({ name: 'x', labels: { [text]: 'x' } }))).toHaveLength(1);
+  });
+
+  it('may hold any other character', () => {
+    const name = 'ünïcode 工作 👩‍🚀 \u0001';
+    expect(parseBody(lampBody, lamp({ name })).data.attributes.name).toBe(name);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { compile, Refused } from '#kernel';
+import { limitOf, pageDocument, pageOf, parameter, shownOf } from './paging.js';
+
+const lamp = { id: 'lamp-1', type: 'lamps' };
+
+const page = (number: number, size: number, total: number, url = '/api/v2/lamps') =>
+  pageDocument([lamp], { number, size }, total, url);
+
+const paginationOf = (number: number, size: number, total: number) => page(number, size, total).meta?.['pagination'];
+
+const linksOf = (url: string) => page(2, 10, 35, url).links;
+
+describe('what page is asked for', () => {
+  it('is the first twenty where nothing is said', () => {
+    expect(pageOf({})).toEqual({ number: 1, size: 20 });
+    expect(pageOf({ 'page[number]': '', 'page[size]': '' })).toEqual({ number: 1, size: 20 });
+  });
+
+  it('is the one that is said', () => {
+    expect(pageOf({ 'page[number]': '3', 'page[size]': '7' })).toEqual({ number: 3, size: 7 });
+  });
+
+  it('has at most a hundred, or what its list allows', () => {
+    expect(pageOf({ 'page[size]': '101' }).size).toBe(100);
+    expect(pageOf({ 'page[size]': '100' }).size).toBe(100);
+    expect(pageOf({ 'page[size]': '5000' }, 1_000, 1_000).size).toBe(1_000);
+    expect(pageOf({}, 1_000, 1_000).size).toBe(1_000);
+  });
+
+  it.each(['0', '-1', 'one', '1.5', '1e3', ' 1', '0x10', '12345678901'])(
+    'is refused where it is malformed: %s',
+    (text) => {
+      for (const name of ['page[number]', 'page[size]']) {
+        const ask = () => pageOf({ [name]: text });
+        expect(ask).toThrow(Refused);
+        expect(ask).toThrow(`${name} must be a whole number of 1 or more`);
+      }
+    },
+  );
+
+  it('is refused with the name of the parameter', () => {
+    let refused: unknown;
+    try {
+      pageOf({ 'page[size]': 'all' });
+    } catch (error) {
+      refused = error;
+    }
+    expect(refused).toMatchObject({ kind: 'bad-request', problems: [{ parameter: 'page[size]' }] });
+  });
+
+  it('is the last one said where it is said twice', () => {
+    expect(pageOf({ 'page[number]': ['2', '5'] }).number).toBe(5);
+    expect(parameter({ q: ['a', 'b'] }, 'q')).toBe('b');
+    expect(parameter({}, 'q')).toBeUndefined();
+  });
+
+  it('leaves out what comes before it', () => {
+    expect(compile(limitOf({ number: 3, size: 20 }))).toEqual({ text: 'limit $1 offset $2', values: [20, 40] });
+    expect(shownOf(['a', 'b', 'c', 'd', 'e'], { number: 2, size: 2 })).toEqual(['c', 'd']);
+    expect(shownOf(['a', 'b', 'c', 'd', 'e'], { number: 3, size: 2 })).toEqual(['e']);
+    expect(shownOf(['a'], { number: 2, size: 2 })).toEqual([]);
+  });
+});
+
+describe('a page in the middle', () => {
+  it('counts', () => {
+    expect(paginationOf(2, 10, 35)).toEqual({
+      'current-page': 2,
+      'page-size': 10,
+      'prev-page': 1,
+      'next-page': 3,
+      'total-pages': 4,
+      'total-count': 35,
+    });
+  });
+
+  it('links to the others', () => {
+    const to = (number: number) => `/api/v2/lamps?page%5Bnumber%5D=${number}&page%5Bsize%5D=10`;
+    expect(linksOf('/api/v2/lamps')).toEqual({ self: to(2), first: to(1), prev: to(1), next: to(3), last: to(4) });
+  });
+
+  it('keeps what else was asked in its links, and says the page once', () => {
+    const next = '/api/v2/lamps?search%5Bname%5D=a%26b&include=room&page%5Bnumber%5D=3&page%5Bsize%5D=10';
+    const asked = 'search%5Bname%5D=a%26b&include=room';
+    expect(linksOf(`/api/v2/lamps?${asked}&page%5Bnumber%5D=2&page%5Bsize%5D=10`)?.['next']).toBe(next);
+    expect(linksOf(`/api/v2/lamps?page[number]=2&${asked}&page[size]=10`)?.['next']).toBe(next);
+    expect(linksOf(`/api/v2/lamps?page%5bnumber%5d=2&${asked}&`)?.['next']).toBe(next);
+  });
+
+  it('keeps a question mark that is part of what was asked', () => {
+    expect(linksOf('/api/v2/lamps?q=who?&a=1')?.['next']).toBe(
+      '/api/v2/lamps?q=who?&a=1&page%5Bnumber%5D=3&page%5Bsize%5D=10',
+    );
+  });
+});
+
+describe('the ends', () => {
+  it('have no page before the first, none after the last', () => {
+    expect(paginationOf(1, 10, 35)).toMatchObject({ 'prev-page': null, 'next-page': 2 });
+    expect(paginationOf(4, 10, 35)).toMatchObject({ 'prev-page': 3, 'next-page': null });
+    expect(page(1, 10, 10).links).toMatchObject({ prev: null, next: null });
+  });
+
+  it('are crossed by a page that is empty and tells the true count', () => {
+    expect(paginationOf(9, 10, 35)).toMatchObject({
+      'current-page': 9,
+      'next-page': null,
+      'total-pages': 4,
+      'total-count': 35,
+    });
+  });
+
+  it('are both at page 1 where there is nothing at all, which is no page', () => {
+    expect(paginationOf(1, 20, 0)).toEqual({
+      'current-page': 1,
+      'page-size': 20,
+      'prev-page': null,
+      'next-page': null,
+      'total-pages': 0,
+      'total-count': 0,
+    });
+    expect(page(1, 20, 0).links?.['last']).toContain('page%5Bnumber%5D=1&');
+  });
+});
+
+describe('what is included', () => {
+  it('is there, even when it is empty, only where it was asked for', () => {
+    expect(page(1, 20, 1)).not.toHaveProperty('included');
+    expect(pageDocument([lamp], { number: 1, size: 20 }, 1, '/', [])).toHaveProperty('included', []);
+  });
+
+  it('holds each resource once, in pages as in single documents', () => {
+    const room = { id: 'room-1', type: 'rooms' };
+    expect(pageDocument([lamp], { number: 1, size: 20 }, 1, '/', [room, room]).included).toEqual([room]);
+  });
+});

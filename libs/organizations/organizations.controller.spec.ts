@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureUser, issueUserToken } from '#access';
+import { sql } from '#kernel';
+import { logLength } from '../../test/support/log.js';
+import {
+  answered,
+  makeOrganization,
+  makeOrganizationToken,
+  makeProject,
+  makeToken,
+  makeWorkspace,
+  resource,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+
+const PATH = '/api/v2/organizations';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+/** Somebody who has a token and nothing else. */
+const person = async (username: string): Promise<Api> => {
+  const { store, house } = server;
+  const { id } = await ensureUser(store, house.ids, username, false);
+  return server.as(await issueUserToken(store, house.ids, id, 'for a test'));
+};
+
+const organization = (attributes: object) => resource('organizations', attributes);
+
+const problemsOf = (answer: Answer) =>
+  (answer.body.errors as { detail: string; source?: { pointer: string } }[]).map(({ detail, source }) => [
+    source?.pointer,
+    detail,
+  ]);
+
+const namesIn = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
+
+describe('an organization', () => {
+  it('is created under its name, with a stable id beside it', async () => {
+    const { body } = answered(
+      await server.post(PATH, organization({ name: 'acme', email: 'ops@acme.test', 'session-timeout': 60 })),
+      201,
+    );
+    expect(body.data).toMatchObject({
+      id: 'acme',
+      type: 'organizations',
+      attributes: {
+        name: 'acme',
+        email: 'ops@acme.test',
+        'external-id': expect.stringMatching(/^org-\w{16}$/),
+        'created-at': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        'session-timeout': 60,
+        'session-remember': null,
+        'default-execution-mode': 'remote',
+        'assessments-enforced': false,
+        'allow-force-delete-workspaces': false,
+        permissions: { 'can-update': true, 'can-destroy': true, 'can-create-workspace': true },
+      },
+      relationships: { 'default-agent-pool': { data: null }, 'data-retention-policy': { data: null } },
+      links: { self: `${PATH}/acme` },
+    });
+    expect((await server.get(`${PATH}/acme`)).body).toEqual(body);
+  });
+
+  it('has a default project and a team of owners from the start, and its maker is one of them', async () => {
+    const ada = await person('ada');
+    const { defaultProject, ownersTeam } = await makeOrganization(ada, 'ada-and-sons');
+    const projects = answered(await ada.get(`${PATH}/ada-and-sons/projects`), 200).body;
+    expect(projects.data).toMatchObject([{ id: defaultProject, attributes: { name: 'Default Project' } }]);
+    const teams = answered(await ada.get(`${PATH}/ada-and-sons/teams`), 200).body;
+    const { id } = (await ada.get('/api/v2/account/details')).body.data;
+    expect(teams.data).toMatchObject([
+      {
+        id: ownersTeam,
+        attributes: { name: 'owners', 'users-count': 1 },
+        relationships: { users: { data: [{ type: 'users', id }] } },
+      },
+    ]);
+    answered(await ada.patch(`${PATH}/ada-and-sons`, organization({ 'assessments-enforced': true })), 200);
+  });
+
+  it('is updated: what is named changes, the rest stays, and nothing said is nothing done', async () => {
+    await makeOrganization(server, 'updated');
+    const before = (await server.get(`${PATH}/updated`)).body.data;
+    const changed = answered(
+      await server.patch(`${PATH}/updated`, organization({ email: 'new@acme.test', 'session-timeout': 9 })),
+      200,
+    ).body.data;
+    const attributes = { ...before.attributes, email: 'new@acme.test', 'session-timeout': 9 };
+    expect(changed).toEqual({ ...before, attributes });
+    const length = await logLength(server.store);
+    const same = answered(await server.patch(`${PATH}/updated`, { data: { type: 'organizations' } }), 200);
+    expect(same.body.data).toEqual(changed);
+    const cleared = answered(await server.patch(`${PATH}/updated`, organization({ 'session-timeout': null })), 200);
+    expect(cleared.body.data.attributes['session-timeout']).toBeNull();
+    expect(await logLength(server.store)).toBe(length + 1);
+  });
+
+  it('is renamed: it goes by the new name alone, with all that it holds, and is the same still', async () => {
+    const { id } = await makeOrganization(server, 'old-name');
+    const workspace = await makeWorkspace(server, 'old-name', 'one');
+    const renamed = answered(await server.patch(`${PATH}/old-name`, organization({ name: 'new-name' })), 200).body.data;
+    expect(renamed).toMatchObject({ id: 'new-name', attributes: { name: 'new-name', 'external-id': id } });
+    expect((await server.get(`${PATH}/old-name`)).status).toBe(404);
+    expect((await server.get(`${PATH}/new-name`)).body.data).toEqual(renamed);
+    const { body } = await server.get(`${PATH}/new-name/workspaces/one`);
+    expect(body.data).toMatchObject({ id: workspace, relationships: { organization: { data: { id: 'new-name' } } } });
+    await makeOrganization(server, 'old-name');
+  });
+
+  it.each([
+    ['a new one', () => server.post(PATH, organization({ name: 'taken', email: 'a@b.test' }))],
+    ['another one', () => server.patch(`${PATH}/other`, organization({ name: 'taken' }))],
+  ])('has its name to itself: not for %s', async (_, take) => {
+    for (const name of ['taken', 'other']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
+    const length = await logLength(server.store);
+    const answer = answered(await take(), 422);
+    expect(problemsOf(answer)).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+    expect(await logLength(server.store)).toBe(length);
+  });
+
+  it.each<[string, object, string, string | RegExp]>([
+    ['a name with a space', { name: 'a b c' }, 'name', /^Name may only contain/],
+    ['a name of two letters', { name: 'ab' }, 'name', /3 to 40/],
+    ['an empty name', { name: '' }, 'name', "Name can't be blank"],
+    ['a name that is a number', { name: 1 }, 'name', 'Name must be a string'],
+    ['an empty address', { name: 'fine', email: '' }, 'email', "Email can't be blank"],
+    ['another execution mode', { 'default-execution-mode': 'here' }, 'default-execution-mode', /one of remote, local/],
+    ['a text for a truth', { 'assessments-enforced': 'yes' }, 'assessments-enforced', /true or false/],
+    ['half a session', { 'session-timeout': 0.5 }, 'session-timeout', /whole number/],
+  ])('is not made with %s', async (_, attributes, attribute, detail) => {
+    const length = await logLength(server.store);
+    const answer = answered(
+      await server.post(PATH, organization({ name: 'fine', email: 'a@b.test', ...attributes })),
+      422,
+    );
+    expect(problemsOf(answer)).toEqual([[`/data/attributes/${attribute}`, expect.stringMatching(detail)]]);
+    expect(await logLength(server.store)).toBe(length);
+  });
+
+  it('is not founded by tokens that stand for no person', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'founder');
+    const token = await makeOrganizationToken(server, 'founder');
+    const owners = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
+    for (const other of [server.as(token), server.as(owners)]) {
+      answered(await other.post(PATH, organization({ name: 'founded', email: 'a@b.test' })), 404);
+    }
+  });
+});
+
+describe('an organization that is deleted', () => {
+  it('takes everything in it along: no name, no id, no token of it means anything from then on', async () => {
+    const { defaultProject, ownersTeam, id } = await makeOrganization(server, 'doomed');
+    const project = await makeProject(server, 'doomed', 'Doomed');
+    const workspace = await makeWorkspace(
+      server,
+      'doomed',
+      'one',
+      {},
+      {
+        tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
+      },
+    );
+    const issued = answered(await server.post(`${PATH}/doomed/authentication-token`), 201).body.data;
+    const owners = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
+    answered(await server.as(owners).get(`/api/v2/workspaces/${workspace}`), 200);
+
+    const removed = answered(await server.delete(`${PATH}/doomed`), 204);
+    expect(removed.text).toBe('');
+
+    for (const path of [
+      `${PATH}/doomed`,
+      `${PATH}/doomed/entitlement-set`,
+      `${PATH}/doomed/subscription`,
+      `${PATH}/doomed/projects`,
+      `${PATH}/doomed/teams`,
+      `${PATH}/doomed/workspaces`,
+      `${PATH}/doomed/workspaces/one`,
+      `${PATH}/doomed/authentication-token`,
+      `/api/v2/workspaces/${workspace}`,
+      `/api/v2/projects/${defaultProject}`,
+      `/api/v2/projects/${project}`,
+      `/api/v2/teams/${ownersTeam}`,
+      `/api/v2/teams/${ownersTeam}/authentication-token`,
+      `/api/v2/authentication-tokens/${issued.id}`,
+    ]) {
+      expect([path, (await server.get(path)).status]).toEqual([path, 404]);
+    }
+    answered(await server.delete(`${PATH}/doomed`), 404);
+    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 404);
+    answered(await server.patch(`/api/v2/projects/${project}`, resource('projects', { name: 'Again' })), 404);
+    for (const token of [owners, issued.attributes.token]) {
+      answered(await server.as(token).get('/api/v2/account/details'), 401);
+    }
+    const [left] = await server.database.rows<{ n: number }>(sql`
+      select (select count(*) from organizations where id = ${id}) + (select count(*) from projects where organization = ${id})
+           + (select count(*) from teams where organization = ${id}) + (select count(*) from workspaces where organization = ${id})
+           + (select count(*) from authentication_tokens where organization = ${id})
+           + (select count(*) from workspace_tags where organization = ${id})
+           + (select count(*) from team_members where team = ${ownersTeam}) as n`);
+    expect(left?.n).toBe(0);
+  });
+
+  it('leaves its name to others, who find nothing of the old one', async () => {
+    await makeOrganization(server, 'reborn');
+    await makeWorkspace(server, 'reborn', 'one');
+    answered(await server.delete(`${PATH}/reborn`), 204);
+    await makeOrganization(server, 'reborn');
+    expect((await server.get(`${PATH}/reborn/workspaces`)).body.data).toEqual([]);
+  });
+
+  it('is deleted by its owners only', async () => {
+    await makeOrganization(server, 'guarded');
+    const token = server.as(await makeOrganizationToken(server, 'guarded'));
+    answered(await token.delete(`${PATH}/guarded`), 404);
+    answered(await token.patch(`${PATH}/guarded`, organization({ name: 'mine' })), 404);
+    answered(await server.get(`${PATH}/guarded`), 200);
+  });
+});
+
+describe('the list of organizations', () => {
+  it('holds one’s own, page by page, in the order of their names', async () => {
+    const bob = await person('bob');
+    expect((await bob.get(PATH)).body).toMatchObject({
+      data: [],
+      meta: { pagination: { 'total-count': 0, 'total-pages': 0 } },
+    });
+    for (const name of ['bob-3', 'bob-1', 'bob-2']) await makeOrganization(bob, name);
+    expect(namesIn(await bob.get(PATH))).toEqual(['bob-1', 'bob-2', 'bob-3']);
+    const second = await bob.get(`${PATH}?page[size]=2&page[number]=2`);
+    expect(namesIn(second)).toEqual(['bob-3']);
+    expect(second.body.meta.pagination).toEqual({
+      'current-page': 2,
+      'page-size': 2,
+      'prev-page': 1,
+      'next-page': null,
+      'total-pages': 2,
+      'total-count': 3,
+    });
+    const past = await bob.get(`${PATH}?page[number]=7`);
+    expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 7, 'total-count': 3 } } });
+    const searched = await bob.get(`${PATH}?q=OB-2`);
+    expect(namesIn(searched)).toEqual(['bob-2']);
+    expect(searched.body.meta.pagination['total-count']).toBe(1);
+  });
+
+  it('shows each as it is shown alone', async () => {
+    const carol = await person('carol');
+    await makeOrganization(carol, 'carols');
+    expect((await carol.get(PATH)).body.data).toEqual([(await carol.get(`${PATH}/carols`)).body.data]);
+  });
+
+  it('is all of them for the site’s administrators', async () => {
+    const dave = await person('dave');
+    await makeOrganization(dave, 'daves');
+    expect(namesIn(await server.get(`${PATH}?page[size]=100`))).toContain('daves');
+  });
+
+  it('shows a token its own organization, an audit token too: readers of trails look for `audit-logging` there', async () => {
+    await makeOrganization(server, 'watched');
+    const tokens = `${PATH}/watched/authentication-token`;
+    for (const path of [tokens, `${tokens}?token=audit-trails`]) {
+      const token = server.as(await makeToken(server, path));
+      const { body } = answered(await token.get(`${PATH}?include=entitlement_set`), 200);
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['watched']);
+      const { id } = body.data[0].relationships['entitlement-set'].data;
+      expect(body.included).toMatchObject([{ type: 'entitlement-sets', id, attributes: { 'audit-logging': true } }]);
+    }
+  });
+
+  it('refuses an include that it does not know', async () => {
+    const { body } = answered(await server.get(`${PATH}?include=moon`), 400);
+    expect(body.errors[0].detail).toContain('include parameter');
+  });
+});
+
+describe('another organization', () => {
+  it('is not there, nor is anything of it', async () => {
+    const { ownersTeam, defaultProject } = await makeOrganization(server, 'foreign');
+    const issued = answered(await server.post(`${PATH}/foreign/authentication-token`), 201).body.data;
+    const eve = await person('eve');
+    await makeOrganization(eve, 'eves');
+    const own = server.as(await makeOrganizationToken(eve, 'eves'));
+    const admin = (await server.get('/api/v2/account/details')).body.data.id as string;
+    const project = resource('projects', { name: 'Mine' });
+    const asks: [keyof Omit<Api, 'as'>, string, object?][] = [
+      ['get', `${PATH}/foreign`],
+      ['patch', `${PATH}/foreign`, organization({ name: 'mine' })],
+      ['delete', `${PATH}/foreign`],
+      ['get', `${PATH}/foreign/entitlement-set`],
+      ['get', `${PATH}/foreign/subscription`],
+      ['get', `${PATH}/foreign/projects`],
+      ['post', `${PATH}/foreign/projects`, project],
+      ['get', `${PATH}/foreign/teams`],
+      ['get', `${PATH}/foreign/authentication-token`],
+      ['post', `${PATH}/foreign/authentication-token`],
+      ['post', `${PATH}/foreign/authentication-token?token=audit-trails`],
+      ['delete', `${PATH}/foreign/authentication-token`],
+      ['get', `/api/v2/projects/${defaultProject}`],
+      ['patch', `/api/v2/projects/${defaultProject}`, project],
+      ['delete', `/api/v2/projects/${defaultProject}`],
+      ['get', `/api/v2/teams/${ownersTeam}`],
+      ['get', `/api/v2/teams/${ownersTeam}/authentication-token`],
+      ['post', `/api/v2/teams/${ownersTeam}/authentication-token`],
+      ['delete', `/api/v2/teams/${ownersTeam}/authentication-token`],
+      ['get', `/api/v2/authentication-tokens/${issued.id}`],
+      ['delete', `/api/v2/authentication-tokens/${issued.id}`],
+      ['get', `/api/v2/users/${admin}/authentication-tokens`],
+      ['post', `/api/v2/users/${admin}/authentication-tokens`],
+      ['get', '/api/v2/admin/feature-sets'],
+      ['post', '/api/v2/admin/organizations/foreign/subscription'],
+    ];
+    const length = await logLength(server.store);
+    for (const [method, path, body] of asks) {
+      for (const caller of [eve, own]) {
+        expect([method, path, (await caller[method](path, body)).status]).toEqual([method, path, 404]);
+      }
+    }
+    expect(namesIn(await eve.get(PATH))).toEqual(['eves']);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});

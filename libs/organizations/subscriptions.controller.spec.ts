@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answered, makeOrganization, makeOrganizationToken, makeToken, resource } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+
+let server: TestServer;
+let ownersTeam: string;
+let id: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ id, ownersTeam } = await makeOrganization(server, 'acme'));
+});
+
+afterAll(() => server.close());
+
+const SUBSCRIPTION = '/api/v2/admin/organizations/acme/subscription';
+
+const to = (featureSet: string) =>
+  resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: featureSet } } });
+
+const auditLogging = async (): Promise<boolean> =>
+  (await server.get('/api/v2/organizations/acme/entitlement-set')).body.data.attributes['audit-logging'] as boolean;
+
+describe('the feature set of an organization', () => {
+  it('is everything at first, and says what it switches on', async () => {
+    const { body } = answered(await server.get('/api/v2/organizations/acme/entitlement-set'), 200);
+    expect(body.data).toMatchObject({
+      id,
+      type: 'entitlement-sets',
+      // False makes every run local: nothing is executed here.
+      attributes: { operations: false, 'state-storage': true, teams: true, 'audit-logging': true, 'user-limit': null },
+    });
+    const included = answered(await server.get('/api/v2/organizations/acme?include=entitlement-set'), 200).body;
+    expect(included.included).toEqual([body.data]);
+    expect(included.data.relationships['entitlement-set'].data).toEqual({ type: 'entitlement-sets', id });
+  });
+
+  it('is changed by a site administrator, and counts at once', async () => {
+    const { body } = answered(await server.post(SUBSCRIPTION, to('fs-free')), 200);
+    expect(body).toMatchObject({
+      data: {
+        type: 'subscriptions',
+        relationships: {
+          organization: { data: { type: 'organizations', id: 'acme' } },
+          'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } },
+        },
+      },
+      included: [{ id: 'fs-free', type: 'feature-sets', attributes: { 'audit-logging': false } }],
+    });
+    expect(await auditLogging()).toBe(false);
+    expect(answered(await server.get('/api/v2/organizations/acme/subscription'), 200).body).toEqual(body);
+    answered(await server.post(SUBSCRIPTION, to('everything')), 200);
+    expect(await auditLogging()).toBe(true);
+  });
+
+  it.each([
+    ['one that is not there', to('fs-golden'), '/data/relationships/feature-set'],
+    ['none', resource('subscriptions'), '/data/relationships'],
+    ['another type', resource('feature-sets', {}, { 'feature-set': { data: { id: 'fs-free' } } }), '/data/type'],
+  ])('is not changed to %s', async (_, body, pointer) => {
+    const answer = answered(await server.post(SUBSCRIPTION, body), 422);
+    expect(answer.body.errors[0].source.pointer).toBe(pointer);
+    expect(await auditLogging()).toBe(true);
+  });
+
+  it('is not changed where there is no organization', async () => {
+    answered(await server.post('/api/v2/admin/organizations/nobody/subscription', to('fs-free')), 404);
+  });
+
+  it('is not changed by its owners, nor by its token', async () => {
+    const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const caller of [owners, token]) {
+      answered(await caller.post(SUBSCRIPTION, to('fs-free')), 404);
+      answered(await caller.get('/api/v2/admin/feature-sets'), 404);
+      answered(await caller.get('/api/v2/organizations/acme/subscription'), 200);
+    }
+    expect(await auditLogging()).toBe(true);
+  });
+
+  it('is one of a list that can be searched and paged', async () => {
+    const list = async (query: string) => answered(await server.get(`/api/v2/admin/feature-sets?${query}`), 200).body;
+    const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
+    expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
+    expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
+    expect(idsOf(await list('q=golden'))).toEqual([]);
+    const second = await list('page[size]=1&page[number]=2');
+    expect(idsOf(second)).toEqual(['fs-free']);
+    expect(second.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
+  });
+});
+
+describe('a site that starts everybody on another feature set', () => {
+  it('gives it to new organizations', async () => {
+    const frugal = await startTestServer({ env: { CADASTRE_FEATURE_SET: 'free' } });
+    try {
+      await makeOrganization(frugal, 'acme');
+      const { body } = await frugal.get('/api/v2/organizations/acme/entitlement-set');
+      expect(body.data.attributes['audit-logging']).toBe(false);
+    } finally {
+      await frugal.close();
+    }
+  });
+});
