@@ -1,0 +1,77 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startKafka, type TestKafka } from '../support/kafka/index.js';
+import { makeProduct, type Product } from '../support/product.js';
+import { expectTopicsToHave } from './record.js';
+import { expectNothingLost, startWork } from './work.js';
+
+const LONG = 240_000;
+
+let kafka: TestKafka;
+let prefix: string;
+let product: Product;
+
+beforeAll(async () => {
+  kafka = await startKafka();
+});
+
+afterAll(() => kafka?.stop());
+afterEach(() => product?.remove());
+
+const startProduct = async (): Promise<void> => {
+  prefix = `site-${randomUUID()}`;
+  product = await makeProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
+  await product.start();
+};
+
+describe('kill -9', () => {
+  it(
+    'ten times, at whatever moment, with its Postgres or without: nothing acknowledged is lost or doubled',
+    async () => {
+      await startProduct();
+      let gate = Promise.withResolvers<void>();
+      gate.resolve();
+      const work = await startWork(
+        product,
+        () => product.databaseUrl(),
+        () => gate.promise,
+      );
+      for (let kill = 1; kill <= 10; kill += 1) {
+        // The moment is chance; what holds afterwards is not.
+        await work.clients.acknowledged(randomInt(1, 60));
+        const ended = await (kill % 3 === 1 ? product.killWithPostgres() : product.kill());
+        expect(ended.signal).toBe('SIGKILL');
+        gate = Promise.withResolvers<void>();
+        // Now and then it is killed again before it is ready: while its Postgres starts and recovers.
+        if (kill % 3 === 2) await product.endDuringStart('SIGKILL');
+        await product.start();
+        gate.resolve();
+      }
+      await work.clients.acknowledged(30);
+      await work.clients.stop();
+      await expectTopicsToHave(kafka.brokers, prefix, await expectNothingLost(work));
+      expect(work.clients.ledger.count('unknown')).toBeGreaterThan(0);
+    },
+    LONG,
+  );
+});
+
+describe('a broker that is killed', () => {
+  it(
+    'and comes back is brought up to date; REST has not noticed',
+    async () => {
+      await startProduct();
+      const work = await startWork(product, () => product.databaseUrl());
+      await work.clients.acknowledged(50);
+      await kafka.kill();
+      await work.clients.acknowledged(200);
+      await kafka.restart();
+      await work.clients.acknowledged(50);
+      await work.clients.stop();
+      expect(work.clients.ledger.count('unknown')).toBe(0);
+      expect([...work.clients.statuses.keys()].toSorted()).toEqual([200, 201]);
+      await expectTopicsToHave(kafka.brokers, prefix, await expectNothingLost(work));
+    },
+    LONG,
+  );
+});
