@@ -295,6 +295,24 @@ describe('a version whose upload was lost', () => {
     await unlock(server, version.workspace);
   });
 
+  it('is either here or discarded where it comes while the lock is broken, never something between', async () => {
+    const bytes = aState();
+    for (let round = 0; round < 8; round += 1) {
+      const { id, workspace, state } = await pendingVersion(bytes);
+      const [sent, broken] = await Promise.all([
+        put(state, bytes),
+        server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`),
+      ]);
+      expect(broken.status).toBe(200);
+      expect([200, 404]).toContain(sent.status);
+      const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+      const came = sent.status === 200;
+      expect([current.status, (await show(id)).status, await files.has(id, 'state')]).toEqual(
+        came ? [200, 'finalized', true] : [404, 'discarded', false],
+      );
+    }
+  });
+
   it('leaves views that the log gives again', async () => {
     for (const view of viewsOf([stateSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
   });

@@ -1,0 +1,306 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Clock, sql } from '#kernel';
+import { logLength, wholeLog } from '../../test/support/log.js';
+import {
+  answered,
+  makeOrganization,
+  makeOrganizationToken,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { ensureUser, issueUserToken, makeOwner } from './access.operator.js';
+
+class SetClock extends Clock {
+  time = Date.parse('2026-11-21T12:00:00.000Z');
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+const clock = new SetClock();
+let server: TestServer;
+let acme: SeededOrganization;
+let admin: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  acme = await makeOrganization(server, 'acme');
+  admin = (await server.get('/api/v2/account/details')).body.data.id as string;
+});
+
+afterAll(() => server.close());
+
+const ORGANIZATION = '/api/v2/organizations/acme/authentication-token';
+const AUDIT = `${ORGANIZATION}?token=audit-trails`;
+const team = (): string => `/api/v2/teams/${acme.ownersTeam}/authentication-token`;
+const user = (): string => `/api/v2/users/${admin}/authentication-tokens`;
+const byId = (id: string): string => `/api/v2/authentication-tokens/${id}`;
+
+const token = (attributes: object = {}) => resource('authentication-token', attributes);
+const secretOf = ({ body }: Answer): string => body.data.attributes.token as string;
+
+/** Somebody who has a token and, perhaps, an organization. */
+const person = async (username: string, organization?: string): Promise<Api & { readonly id: string }> => {
+  const { store, house } = server;
+  const { id } = await ensureUser(store, house.ids, username, false);
+  if (organization) await makeOwner(store, house.ids, { id, username }, organization);
+  return { ...server.as(await issueUserToken(store, house.ids, id, 'for a test')), id };
+};
+
+/** Every row of every table in these schemas, as one text. */
+const dump = async (...schemas: readonly string[]): Promise<string> => {
+  const tables = await server.database.rows<{ name: string }>(sql`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema = any (${schemas}::text[]) order by 1`);
+  expect(tables.length).toBeGreaterThan(0);
+  const texts = await Promise.all(
+    tables.map(({ name }) => server.database.rows(sql`select ${sql.raw(name)}::text as row from ${sql.raw(name)}`)),
+  );
+  return JSON.stringify(texts);
+};
+
+const KINDS = [
+  ['a user', user, 'users', () => byId],
+  ['a team', team, 'users', () => team],
+  ['an organization', () => ORGANIZATION, 'users', () => ORGANIZATION],
+  ['an audit trail', () => AUDIT, 'users', () => AUDIT],
+] as const;
+
+describe.each(KINDS)('the token of %s', (_, path, creator) => {
+  it('shows its secret when it is created, and never again', async () => {
+    const created = answered(await server.post(path(), token({ description: 'ci' })), 201);
+    const { id, attributes } = created.body.data;
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^at-\w{16}$/),
+      type: 'authentication-tokens',
+      attributes: { 'created-at': '2026-11-21T12:00:00.000Z', 'last-used-at': null, 'expired-at': null },
+      relationships: { 'created-by': { data: { type: creator, id: admin } } },
+    });
+    expect(attributes.token).toMatch(/^\w{14}\.atlasv1\.\w{60}$/);
+    const shown = answered(await server.get(byId(id)), 200);
+    expect(shown.body.data).toEqual({ ...created.body.data, attributes: { ...attributes, token: null } });
+    const again = answered(await server.get(path()), 200);
+    expect([again.body.data].flat()).toContainEqual(shown.body.data);
+    expect(again.text).not.toContain(attributes.token);
+  });
+
+  it('opens from its first request, and is kept nowhere: not in the log, not in a view, not in a snapshot', async () => {
+    const secret = secretOf(answered(await server.post(path()), 201));
+    expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
+    const hash = createHash('sha256').update(secret).digest();
+    const everywhere = await dump('event_store', 'views', 'access', 'public');
+    for (const part of [secret, ...secret.split('.atlasv1.')]) expect(everywhere).not.toContain(part);
+    const toldToOthers = await dump('event_store', 'views');
+    for (const form of ['hex', 'base64', 'base64url'] as const) expect(toldToOthers).not.toContain(hash.toString(form));
+    // The one place that knows the hash: else the search above could find nothing whatever was there.
+    expect(await dump('access')).toContain(hash.toString('hex'));
+  });
+
+  it('opens nothing once it is destroyed, from the very next request on', async () => {
+    const created = answered(await server.post(path()), 201);
+    const holder = server.as(secretOf(created));
+    answered(await holder.get('/api/v2/account/details'), 200);
+    answered(await server.delete(byId(created.body.data.id)), 204);
+    const refused = answered(await holder.get('/api/v2/account/details'), 401);
+    expect(refused.body.errors).toMatchObject([{ status: '401', title: 'unauthorized' }]);
+    answered(await server.get(byId(created.body.data.id)), 404);
+    answered(await server.delete(byId(created.body.data.id)), 404);
+    expect(await dump('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
+  });
+
+  it('opens until it expires, to the millisecond', async () => {
+    const end = clock.time + 60_000;
+    const created = answered(await server.post(path(), token({ 'expired-at': '2026-11-21T13:01:00+01:00' })), 201);
+    expect(created.body.data.attributes['expired-at']).toBe(new Date(end).toISOString());
+    const holder = server.as(secretOf(created));
+    const { time } = clock;
+    try {
+      clock.time = end - 1;
+      answered(await holder.get('/api/v2/account/details'), 200);
+      clock.time = end;
+      answered(await holder.get('/api/v2/account/details'), 401);
+    } finally {
+      clock.time = time;
+    }
+  });
+
+  it.each([
+    ['a time that is none', { 'expired-at': 'tomorrow' }, '/data/attributes/expired-at'],
+    ['a description that is a number', { description: 7 }, '/data/attributes/description'],
+  ])('is not made with %s', async (_what, attributes, pointer) => {
+    const length = await logLength(server.store);
+    const answer = answered(await server.post(path(), token(attributes)), 422);
+    expect(answer.body.errors[0].source.pointer).toBe(pointer);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe.each([
+  ['a team', team],
+  ['an organization', () => ORGANIZATION],
+  ['an audit trail', () => AUDIT],
+])('the one token of %s', (_, path) => {
+  it('takes the place of the one before, which opens nothing from then on', async () => {
+    const old = server.as(secretOf(answered(await server.post(path()), 201)));
+    answered(await old.get('/api/v2/account/details'), 200);
+    const young = answered(await server.post(path()), 201);
+    answered(await old.get('/api/v2/account/details'), 401);
+    answered(await server.as(secretOf(young)).get('/api/v2/account/details'), 200);
+    expect((await server.get(path())).body.data.id).toBe(young.body.data.id);
+    const told = (await wholeLog(server.store)).filter(({ type }) => type.startsWith('AuthenticationToken'));
+    expect(told.slice(-2).map(({ type, organization }) => [type, organization])).toEqual([
+      ['AuthenticationTokenDestroyed', acme.id],
+      ['AuthenticationTokenCreated', acme.id],
+    ]);
+  });
+
+  it('is destroyed where it was made, and is not there then', async () => {
+    const holder = server.as(await makeToken(server, path()));
+    answered(await server.delete(path()), 204);
+    answered(await holder.get('/api/v2/account/details'), 401);
+    answered(await server.get(path()), 404);
+    answered(await server.delete(path()), 404);
+  });
+});
+
+describe('an organization’s two tokens', () => {
+  it('do not touch one another', async () => {
+    const audit = server.as(await makeToken(server, AUDIT));
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    answered(await audit.get('/api/v2/account/details'), 200);
+    await makeToken(server, AUDIT);
+    answered(await audit.get('/api/v2/account/details'), 401);
+    answered(await organization.get('/api/v2/organizations/acme'), 200);
+  });
+
+  it.each(['post', 'get', 'delete'] as const)('are not mixed up by a word that is misspelt: %s', async (method) => {
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const answer = answered(await server[method](`${ORGANIZATION}?token=audit_trail`), 400);
+    expect(answer.body.errors[0].source.parameter).toBe('token');
+    answered(await organization.get('/api/v2/organizations/acme'), 200);
+  });
+});
+
+describe('tokens of people', () => {
+  it('are as many as one likes, newest first, page by page, and only one’s own', async () => {
+    const ada = await person('ada');
+    const path = `/api/v2/users/${ada.id}/authentication-tokens`;
+    for (const description of ['first', 'second']) {
+      clock.time += 1_000;
+      answered(await ada.post(path, token({ description })), 201);
+    }
+    const { body } = answered(await ada.get(`${path}?page[size]=2`), 200);
+    expect(body.data.map(({ attributes }: { attributes: { description: string } }) => attributes.description)).toEqual([
+      'second',
+      'first',
+    ]);
+    expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2 });
+    answered(await ada.get(user()), 404);
+    answered(await ada.post(user()), 404);
+  });
+
+  it('are also made by a site administrator, for people that there are', async () => {
+    const bob = await person('bob');
+    const path = `/api/v2/users/${bob.id}/authentication-tokens`;
+    const created = answered(await server.post(path, token({ description: 'from above' })), 201);
+    expect(created.body.data.relationships['created-by'].data).toEqual({ type: 'users', id: admin });
+    const { body } = await server.as(secretOf(created)).get('/api/v2/account/details');
+    expect(body.data.attributes.username).toBe('bob');
+    answered(await server.post('/api/v2/users/user-nobody/authentication-tokens'), 404);
+    answered(await server.get('/api/v2/users/user-nobody/authentication-tokens'), 404);
+  });
+
+  it('are none of the business of teams and organizations', async () => {
+    const owners = server.as(await makeToken(server, team()));
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const other of [owners, organization]) {
+      answered(await other.get(user()), 404);
+      answered(await other.post(user()), 404);
+      answered(await other.get(`/api/v2/users/${acme.ownersTeam}/authentication-tokens`), 404);
+    }
+  });
+
+  it('are reached by their ids by their owners, not by other owners of the organization', async () => {
+    const carol = await person('carol', 'acme');
+    const mine = answered(await server.post(user()), 201).body.data.id as string;
+    const teams = answered(await server.post(team()), 201).body.data.id as string;
+    answered(await carol.get(byId(mine)), 404);
+    answered(await carol.delete(byId(mine)), 404);
+    answered(await carol.get(byId(teams)), 200);
+    answered(await server.get(byId(mine)), 200);
+  });
+});
+
+describe('who may make tokens', () => {
+  it('an organization token makes none that may more than it: neither its owners’ nor its own', async () => {
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const owners = answered(await server.post(team()), 201).body.data.id as string;
+    const length = await logLength(server.store);
+    for (const path of [team(), ORGANIZATION, AUDIT]) {
+      answered(await organization.post(path), 404);
+      answered(await organization.get(path), 404);
+      answered(await organization.delete(path), 404);
+    }
+    answered(await organization.get(byId(owners)), 404);
+    answered(await organization.delete(byId(owners)), 404);
+    expect(await logLength(server.store)).toBe(length);
+    const { body } = answered(await organization.get(`/api/v2/teams/${acme.ownersTeam}`), 200);
+    expect(body.data.attributes.permissions['can-update-api-token']).toBe(false);
+    const asOwner = answered(await server.get(`/api/v2/teams/${acme.ownersTeam}`), 200);
+    expect(asOwner.body.data.attributes.permissions['can-update-api-token']).toBe(true);
+  });
+
+  it('the owners’ token may what owners may', async () => {
+    const owners = server.as(await makeToken(server, team()));
+    const made = answered(await owners.post(AUDIT), 201);
+    const createdBy = { type: 'teams', id: acme.ownersTeam };
+    expect(made.body.data.relationships['created-by'].data).toEqual(createdBy);
+    answered(await owners.get('/api/v2/organizations/acme'), 200);
+  });
+
+  it('an audit token may do nothing but read the trail', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'watched');
+    const auditor = server.as(await makeToken(server, AUDIT));
+    const length = await logLength(server.store);
+    for (const [method, path] of [
+      ['get', '/api/v2/organizations/acme'],
+      ['patch', '/api/v2/organizations/acme'],
+      ['delete', '/api/v2/organizations/acme'],
+      ['get', '/api/v2/organizations/acme/entitlement-set'],
+      ['get', '/api/v2/organizations/acme/projects'],
+      ['get', '/api/v2/organizations/acme/teams'],
+      ['get', '/api/v2/organizations/acme/workspaces/watched'],
+      ['get', `/api/v2/workspaces/${workspace}`],
+      ['post', `/api/v2/workspaces/${workspace}/actions/lock`],
+      ['get', `/api/v2/workspaces/${workspace}/current-state-version`],
+      ['post', ORGANIZATION],
+      ['post', AUDIT],
+      ['post', team()],
+      ['post', user()],
+    ] as const) {
+      expect([method, path, (await auditor[method](path)).status]).toEqual([method, path, 404]);
+    }
+    expect(await logLength(server.store)).toBe(length);
+    answered(await auditor.get('/api/v2/organization/audit-trail'), 200);
+  });
+});
+
+describe('a token that a team’s organization has made', () => {
+  it('says so by the name that the organization goes by', async () => {
+    // No route makes further teams yet: this is what one will write.
+    const id = server.house.ids.next('team');
+    await server.database.rows(sql`
+      insert into teams (id, organization, name, visibility, organization_access, created_at)
+      values (${id}, ${acme.id}, 'core', 'secret', '{}', now())`);
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const made = answered(await organization.post(`/api/v2/teams/${id}/authentication-token`), 201);
+    const createdBy = { data: { type: 'organizations', id: 'acme' } };
+    expect(made.body.data.relationships['created-by']).toEqual(createdBy);
+    const shown = answered(await organization.get(`/api/v2/teams/${id}/authentication-token`), 200);
+    expect(shown.body.data.relationships['created-by']).toEqual(createdBy);
+  });
+});

@@ -1,0 +1,128 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessModule, ensureUser, issueUserToken, makeOwner } from '#access';
+import { EventStoreModule } from '#event-store';
+import { NestLog } from '#host';
+import { sql } from '#kernel';
+import { OrganizationsModule } from '#organizations';
+import { WorkspacesModule } from '#workspaces';
+import { answered, makeOrganization, makeToken, resource } from '../../test/support/seeds.js';
+import { apiOf, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { EdgeModule } from './edge.module.js';
+import { httpServer } from './http.server.js';
+
+// What one gateway remembers of a caller must not outlive what another one takes away: every request is sent to the
+// first until it knows the caller, then access changes through the second, and the very next request is looked at.
+
+@Module({})
+class OtherGateway {}
+
+let first: TestServer;
+let second: Api;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  first = await startTestServer();
+  const { store, clock, ids, logger, settings } = first.house;
+  const imports = [
+    CqrsModule.forRoot(),
+    EventStoreModule.with({ store, clock, ids }),
+    EdgeModule,
+    AccessModule,
+    OrganizationsModule.with(settings),
+    WorkspacesModule,
+  ];
+  const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });
+  await app.listen(0, '127.0.0.1');
+  second = apiOf(await app.getUrl(), first.adminToken);
+  close = () => app.close();
+});
+
+afterAll(async () => {
+  await close();
+  await first.close();
+});
+
+const person = async (username: string): Promise<{ readonly id: string; readonly token: string }> => {
+  const { store, house } = first;
+  const { id } = await ensureUser(store, house.ids, username, false);
+  return { id, token: await issueUserToken(store, house.ids, id, 'for a test') };
+};
+
+describe('two gateways over one database', () => {
+  it('show what was written through either', async () => {
+    await makeOrganization(second, 'shared');
+    const one = answered(await first.get('/api/v2/organizations/shared'), 200);
+    expect((await second.get('/api/v2/organizations/shared')).body).toEqual(one.body);
+  });
+
+  it('turn a token away as soon as the other has revoked it, whatever is asked', async () => {
+    const { ownersTeam } = await makeOrganization(first, 'revoking');
+    const { id } = (await first.get('/api/v2/account/details')).body.data;
+    const asks: readonly ((api: Api) => ReturnType<Api['get']>)[] = [
+      (api) => api.get('/api/v2/account/details'),
+      (api) => api.get('/api/v2/organizations'),
+      (api) => api.get('/api/v2/organizations/revoking'),
+      (api) => api.patch('/api/v2/organizations/revoking', resource('organizations', { 'session-timeout': 5 })),
+      (api) => api.post('/api/v2/organizations/revoking/projects', resource('projects', { name: 'Late' })),
+      (api) => api.post('/api/v2/organizations/revoking/workspaces', resource('workspaces', { name: 'late' })),
+      (api) => api.get('/api/v2/organizations/revoking/workspaces'),
+      (api) => api.get(`/api/v2/teams/${ownersTeam}`),
+      (api) => api.get(`/api/v2/users/${id}/authentication-tokens`),
+      (api) => api.post('/api/v2/organizations/revoking/authentication-token'),
+      (api) => api.delete('/api/v2/organizations/revoking'),
+    ];
+    const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
+    for (const [index, ask] of asks.entries()) {
+      const holder = first.as(await makeToken(second, path));
+      answered(await holder.get('/api/v2/account/details'), 200);
+      answered(await second.delete(path), 204);
+      expect([index, (await ask(holder)).status]).toEqual([index, 401]);
+    }
+    const left = answered(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
+    expect(left.data).toHaveLength(1);
+  });
+
+  it('turn a token away when its successor comes, and when its organization goes', async () => {
+    await makeOrganization(first, 'going');
+    const path = '/api/v2/organizations/going/authentication-token';
+    const old = first.as(await makeToken(second, path));
+    answered(await old.get('/api/v2/organizations/going'), 200);
+    const young = first.as(await makeToken(second, path));
+    answered(await old.get('/api/v2/organizations/going'), 401);
+    answered(await young.get('/api/v2/organizations/going'), 200);
+    answered(await second.delete('/api/v2/organizations/going'), 204);
+    answered(await young.get('/api/v2/organizations/going'), 401);
+  });
+
+  it('let somebody in as soon as they are given access', async () => {
+    const { store, house } = first;
+    const { id, token } = await person('newcomer');
+    const newcomers = [first.as(token), second.as(token)];
+    await makeOrganization(first, 'welcoming');
+    for (const api of newcomers) answered(await api.get('/api/v2/organizations/welcoming'), 404);
+    await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'welcoming');
+    for (const api of newcomers) answered(await api.get('/api/v2/organizations/welcoming'), 200);
+  });
+
+  it('let nobody do what they may no longer do, from the next request on', async () => {
+    const { store, house } = first;
+    const { id, token } = await person('leaver');
+    const { ownersTeam } = await makeOrganization(second, 'leaving');
+    await makeOwner(store, house.ids, { id, username: 'leaver' }, 'leaving');
+    const leavers = [first.as(token), second.as(token)];
+    for (const api of leavers) answered(await api.get('/api/v2/organizations/leaving'), 200);
+    // No route takes anybody out of a team yet: this is what its event will write, in one transaction.
+    await first.database.transaction([
+      sql`delete from team_members where team = ${ownersTeam} and user_id = ${id}`,
+      sql`update access_epoch set epoch = epoch + 1`,
+    ]);
+    for (const api of leavers) {
+      answered(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
+      answered(await api.post('/api/v2/organizations/leaving/workspaces', resource('workspaces', { name: 'x' })), 404);
+      answered(await api.get('/api/v2/organizations/leaving'), 404);
+      answered(await api.get('/api/v2/account/details'), 200);
+    }
+  });
+});

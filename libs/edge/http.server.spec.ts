@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wholeLog } from '../../test/support/log.js';
+import { answered, makeOrganization, resource } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type Init = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
+
+const ask = async (path: string, { headers, ...init }: Init = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${server.adminToken}`, ...headers } });
+
+const post = (contentType: string | null, name: string): Promise<Response> =>
+  ask('/api/v2/organizations', {
+    method: 'POST',
+    headers: contentType === null ? {} : { 'content-type': contentType },
+    body: JSON.stringify(resource('organizations', { name, email: 'ops@acme.test' })),
+  });
+
+describe('a request', () => {
+  it('keeps the id that it came with, in its answer and in the events that it led to', async () => {
+    const id = '0190F3A0-1111-4222-8333-444455556666';
+    const response = await ask('/api/v2/organizations/acme', {
+      method: 'PATCH',
+      headers: { 'x-request-id': id, 'user-agent': 'a client', 'content-type': 'application/vnd.api+json' },
+      body: JSON.stringify(resource('organizations', { 'session-timeout': 5 })),
+    });
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([200, id.toLowerCase()]);
+    const event = (await wholeLog(server.store)).at(-1);
+    expect(event).toMatchObject({
+      type: 'OrganizationUpdated',
+      context: {
+        request: { id: id.toLowerCase(), address: '127.0.0.1', userAgent: 'a client' },
+        correlation: id.toLowerCase(),
+      },
+    });
+  });
+
+  it.each(['', 'mine', '1', "'; drop table events; --"])(
+    'gets an id where it has none that is one: %j',
+    async (given) => {
+      const ids = await Promise.all(
+        [1, 2].map(async () =>
+          (await ask('/api/v2/ping', { headers: { 'x-request-id': given } })).headers.get('x-request-id'),
+        ),
+      );
+      for (const id of ids) expect(id).toMatch(UUID);
+      expect(ids[0]).not.toBe(ids[1]);
+    },
+  );
+
+  it('has an id where it is refused, too', async () => {
+    for (const path of ['/api/v2/nothing', '/api/v2/organizations/nobody']) {
+      expect((await ask(path)).headers.get('x-request-id')).toMatch(UUID);
+    }
+  });
+
+  it.each([
+    'application/vnd.api+json',
+    'application/vnd.api+json; charset=utf-8',
+    'application/json',
+    'application/json; charset=UTF-8',
+  ])('may be JSON by the name of %s', async (contentType) => {
+    const name = `media-${contentType.length}`;
+    const response = await post(contentType, name);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
+    'is not understood as %s',
+    async (contentType) => {
+      const response = await post(contentType, 'unheard');
+      expect(response.status).toBe(415);
+      expect(response.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
+      const { errors } = (await response.json()) as { errors: unknown[] };
+      expect(errors).toMatchObject([{ status: '415', title: 'unsupported media type', detail: expect.any(String) }]);
+      expect((await ask('/api/v2/organizations/unheard')).status).toBe(404);
+    },
+  );
+
+  it('without a body may say any media type that is JSON', async () => {
+    const response = await ask('/api/v2/organizations/acme/authentication-token', {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.api+json' },
+    });
+    expect(response.status).toBe(201);
+  });
+});
+
+describe('an answer to what is not there', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/api'],
+    ['GET', '/api/v2'],
+    ['GET', '/api/v2/moons'],
+    ['GET', '/api/v2/organizations/acme/moons'],
+    ['POST', '/api/v2/moons'],
+    ['PUT', '/api/v2/organizations/acme'],
+    ['GET', '/api/v1/organizations'],
+  ])('is JSON:API, with or without a token: %s %s', async (method, path) => {
+    for (const caller of [{}, { authorization: '' }]) {
+      const response = await ask(path, { method, headers: caller });
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
+      expect(await response.json()).toEqual({
+        errors: [{ status: '404', title: 'not found', detail: 'Not found' }],
+      });
+    }
+  });
+});
+
+describe('a caller', () => {
+  it.each([
+    ['no header', null],
+    ['another scheme', 'Basic YWRtaW46YWRtaW4='],
+    ['a scheme alone', 'Bearer'],
+    ['a token that nobody has', 'Bearer nobodys.atlasv1.token'],
+    ['two tokens', 'Bearer one two'],
+  ])('is not let in with %s', async (_, authorization) => {
+    const headers: Record<string, string> = authorization === null ? {} : { authorization };
+    const response = await fetch(`${server.url}/api/v2/organizations`, { headers });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ errors: [{ status: '401', title: 'unauthorized' }] });
+  });
+
+  it('is let in however the scheme is written', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
+      const headers = { authorization: `${scheme} ${server.adminToken}` };
+      expect((await ask('/api/v2/account/details', { headers })).status).toBe(200);
+    }
+  });
+});
+
+describe('whoever has no token', () => {
+  const get = async (path: string): Promise<{ response: Response; text: string }> => {
+    const response = await fetch(`${server.url}${path}`);
+    return { response, text: await response.text() };
+  };
+
+  it('finds the services, as plain JSON: the CLI takes nothing else', async () => {
+    const { response, text } = await get('/.well-known/terraform.json');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(JSON.parse(text)).toEqual({
+      'modules.v1': '/api/registry/v1/modules/',
+      'motd.v1': '/api/terraform/motd',
+      'providers.v1': '/api/registry/v1/providers/',
+      'state.v2': '/api/v2/',
+      'tfe.v2': '/api/v2/',
+      'tfe.v2.1': '/api/v2/',
+      'tfe.v2.2': '/api/v2/',
+    });
+  });
+
+  it('gets what clients ask first: the version, in headers alone, and no limit that there is not', async () => {
+    const { response, text } = await get('/api/v2/ping');
+    expect([response.status, text]).toEqual([204, '']);
+    expect(response.headers.get('tfp-api-version')).toBe('2.6');
+    expect(response.headers.get('tfp-appname')).toMatch(/\w/);
+    expect(response.headers.get('x-tfe-version')).toMatch(/\w/);
+    expect(response.headers.has('x-ratelimit-limit')).toBe(false);
+  });
+
+  it.each(['/healthz', '/readyz'])('is told that all is well: %s', async (path) => {
+    const { response, text } = await get(path);
+    expect([response.status, text]).toEqual([200, '{"status":"ok"}']);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  });
+
+  it('reads metrics as Prometheus does', async () => {
+    const { response, text } = await get('/metrics');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^text\/plain/),
+    ]);
+    expect(text).not.toContain('acme');
+    for (const line of text.split('\n').filter(Boolean))
+      expect(line).toMatch(/^(?:#|[a-z_]+(?:\{.*\})? [-+\d.eNaInf]+$)/);
+  });
+});
+
+describe('a gateway whose database is gone', () => {
+  it('lives, and is not ready', async () => {
+    const lost = await startTestServer();
+    try {
+      await lost.database.close();
+      answered(await lost.as(null).get('/healthz'), 200);
+      const { status, body } = await lost.as(null).get('/readyz');
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect(body.errors[0].status).toBe(String(status));
+    } finally {
+      await lost.close();
+    }
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals';
+import { FinalizeUpload, ToWorkspace, type StateFacts } from './to-workspace.js';
+
+const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
+
+it('nobody may tell a workspace anything but that an upload has come', () => {
+  expect(new FinalizeUpload('ws-1', { id: 'sv-1', facts })).not.toHaveProperty('actor');
+  // @ts-expect-error every command wants an actor: without one it would not be asked who may
+  const unlock = new ToWorkspace({ id: 'ws-1' }, { type: 'ForceUnlockWorkspace', data: {} }, null);
+  // @ts-expect-error an upload is no way to delete a workspace
+  const remove = new FinalizeUpload('ws-1', { forced: true });
+  expect([unlock, remove]).toHaveLength(2);
+});
