@@ -27,7 +27,7 @@ let acme: SeededOrganization;
 let admin: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock });
+  server = await startTestServer({ clock, followers: true });
   acme = await makeOrganization(server, 'acme');
   admin = (await server.get('/api/v2/account/details')).body.data.id as string;
 });
@@ -58,19 +58,19 @@ const dump = async (...schemas: readonly string[]): Promise<string> => {
      where table_schema = any (${schemas}::text[]) order by 1`);
   expect(tables.length).toBeGreaterThan(0);
   const texts = await Promise.all(
-    tables.map(({ name }) => server.database.rows(sql`select ${sql.raw(name)}::text as row from ${sql.raw(name)}`)),
+    tables.map(({ name }) => server.database.rows(sql`select t::text as row from ${sql.raw(name)} as t`)),
   );
   return JSON.stringify(texts);
 };
 
 const KINDS = [
-  ['a user', user, 'users', () => byId],
-  ['a team', team, 'users', () => team],
-  ['an organization', () => ORGANIZATION, 'users', () => ORGANIZATION],
-  ['an audit trail', () => AUDIT, 'users', () => AUDIT],
+  ['a user', user],
+  ['a team', team],
+  ['an organization', () => ORGANIZATION],
+  ['an audit trail', () => AUDIT],
 ] as const;
 
-describe.each(KINDS)('the token of %s', (_, path, creator) => {
+describe.each(KINDS)('the token of %s', (_, path) => {
   it('shows its secret when it is created, and never again', async () => {
     const created = answered(await server.post(path(), token({ description: 'ci' })), 201);
     const { id, attributes } = created.body.data;
@@ -78,7 +78,7 @@ describe.each(KINDS)('the token of %s', (_, path, creator) => {
       id: expect.stringMatching(/^at-\w{16}$/),
       type: 'authentication-tokens',
       attributes: { 'created-at': '2026-11-21T12:00:00.000Z', 'last-used-at': null, 'expired-at': null },
-      relationships: { 'created-by': { data: { type: creator, id: admin } } },
+      relationships: { 'created-by': { data: { type: 'users', id: admin } } },
     });
     expect(attributes.token).toMatch(/^\w{14}\.atlasv1\.\w{60}$/);
     const shown = answered(await server.get(byId(id)), 200);
@@ -163,7 +163,7 @@ describe.each([
     answered(await server.delete(path()), 204);
     answered(await holder.get('/api/v2/account/details'), 401);
     answered(await server.get(path()), 404);
-    answered(await server.delete(path()), 404);
+    expect((await server.delete(path())).status).toBe(404);
   });
 });
 
@@ -174,7 +174,7 @@ describe('an organization’s two tokens', () => {
     answered(await audit.get('/api/v2/account/details'), 200);
     await makeToken(server, AUDIT);
     answered(await audit.get('/api/v2/account/details'), 401);
-    answered(await organization.get('/api/v2/organizations/acme'), 200);
+    expect((await organization.get('/api/v2/organizations/acme')).status).toBe(200);
   });
 
   it.each(['post', 'get', 'delete'] as const)('are not mixed up by a word that is misspelt: %s', async (method) => {
@@ -220,7 +220,7 @@ describe('tokens of people', () => {
     for (const other of [owners, organization]) {
       answered(await other.get(user()), 404);
       answered(await other.post(user()), 404);
-      answered(await other.get(`/api/v2/users/${acme.ownersTeam}/authentication-tokens`), 404);
+      expect((await other.get(`/api/v2/users/${acme.ownersTeam}/authentication-tokens`)).status).toBe(404);
     }
   });
 
@@ -231,7 +231,7 @@ describe('tokens of people', () => {
     answered(await carol.get(byId(mine)), 404);
     answered(await carol.delete(byId(mine)), 404);
     answered(await carol.get(byId(teams)), 200);
-    answered(await server.get(byId(mine)), 200);
+    expect((await server.get(byId(mine))).status).toBe(200);
   });
 });
 
@@ -266,9 +266,9 @@ describe('who may make tokens', () => {
     const workspace = await makeWorkspace(server, 'acme', 'watched');
     const auditor = server.as(await makeToken(server, AUDIT));
     const length = await logLength(server.store);
-    for (const [method, path] of [
+    const asks: [keyof Omit<Api, 'as'>, string, object?][] = [
       ['get', '/api/v2/organizations/acme'],
-      ['patch', '/api/v2/organizations/acme'],
+      ['patch', '/api/v2/organizations/acme', resource('organizations', { name: 'mine' })],
       ['delete', '/api/v2/organizations/acme'],
       ['get', '/api/v2/organizations/acme/entitlement-set'],
       ['get', '/api/v2/organizations/acme/projects'],
@@ -281,8 +281,9 @@ describe('who may make tokens', () => {
       ['post', AUDIT],
       ['post', team()],
       ['post', user()],
-    ] as const) {
-      expect([method, path, (await auditor[method](path)).status]).toEqual([method, path, 404]);
+    ];
+    for (const [method, path, body] of asks) {
+      expect([method, path, (await auditor[method](path, body)).status]).toEqual([method, path, 404]);
     }
     expect(await logLength(server.store)).toBe(length);
     answered(await auditor.get('/api/v2/organization/audit-trail'), 200);

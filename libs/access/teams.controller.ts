@@ -6,6 +6,7 @@ import {
   document,
   pageDocument,
   pageOf,
+  parameter,
   shownOf,
   toMany,
   toOne,
@@ -57,7 +58,11 @@ export class TeamsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const teams = await teamsOf(this.database, organization, actor);
+    const names = (parameter(query, 'filter[names]') ?? '').split(',').filter((name) => name !== '');
+    const search = parameter(query, 'q')?.toLowerCase() ?? '';
+    const teams = (await teamsOf(this.database, organization, actor)).filter(
+      ({ name }) => (names.length === 0 || names.includes(name)) && name.toLowerCase().includes(search),
+    );
     const data = shownOf(teams, page).map((team) => teamResource(team, actor));
     return pageDocument(data, page, teams.length, request.url);
   }

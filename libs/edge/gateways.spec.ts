@@ -6,7 +6,6 @@ import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import { sql } from '#kernel';
 import { OrganizationsModule } from '#organizations';
-import { WorkspacesModule } from '#workspaces';
 import { answered, makeOrganization, makeToken, resource } from '../../test/support/seeds.js';
 import { apiOf, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { EdgeModule } from './edge.module.js';
@@ -31,7 +30,6 @@ beforeAll(async () => {
     EdgeModule,
     AccessModule,
     OrganizationsModule.with(settings),
-    WorkspacesModule,
   ];
   const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });
   await app.listen(0, '127.0.0.1');
@@ -84,6 +82,18 @@ describe('two gateways over one database', () => {
     expect(left.data).toHaveLength(1);
   });
 
+  it('turn away who has nothing, as well: finding nothing is no answer for them', async () => {
+    const { id, token } = await person('nobody');
+    const path = `/api/v2/users/${id}/authentication-tokens`;
+    const holder = first.as(token);
+    expect(answered(await holder.get('/api/v2/organizations'), 200).body.data).toEqual([]);
+    const [own] = answered(await holder.get(path), 200).body.data as readonly { readonly id: string }[];
+    answered(await second.delete(`/api/v2/authentication-tokens/${own?.id}`), 204);
+    for (const asked of ['/api/v2/organizations', '/api/v2/organizations/nowhere', '/api/v2/workspaces/ws-nowhere']) {
+      expect([asked, (await holder.get(asked)).status]).toEqual([asked, 401]);
+    }
+  });
+
   it('turn a token away when its successor comes, and when its organization goes', async () => {
     await makeOrganization(first, 'going');
     const path = '/api/v2/organizations/going/authentication-token';
@@ -93,7 +103,7 @@ describe('two gateways over one database', () => {
     answered(await old.get('/api/v2/organizations/going'), 401);
     answered(await young.get('/api/v2/organizations/going'), 200);
     answered(await second.delete('/api/v2/organizations/going'), 204);
-    answered(await young.get('/api/v2/organizations/going'), 401);
+    expect((await young.get('/api/v2/organizations/going')).status).toBe(401);
   });
 
   it('let somebody in as soon as they are given access', async () => {
@@ -103,7 +113,7 @@ describe('two gateways over one database', () => {
     await makeOrganization(first, 'welcoming');
     for (const api of newcomers) answered(await api.get('/api/v2/organizations/welcoming'), 404);
     await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'welcoming');
-    for (const api of newcomers) answered(await api.get('/api/v2/organizations/welcoming'), 200);
+    for (const api of newcomers) expect((await api.get('/api/v2/organizations/welcoming')).status).toBe(200);
   });
 
   it('let nobody do what they may no longer do, from the next request on', async () => {
@@ -120,9 +130,10 @@ describe('two gateways over one database', () => {
     ]);
     for (const api of leavers) {
       answered(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
-      answered(await api.post('/api/v2/organizations/leaving/workspaces', resource('workspaces', { name: 'x' })), 404);
+      answered(await api.post('/api/v2/organizations/leaving/projects', resource('projects', { name: 'Mine' })), 404);
+      answered(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
       answered(await api.get('/api/v2/organizations/leaving'), 404);
-      answered(await api.get('/api/v2/account/details'), 200);
+      expect((await api.get('/api/v2/account/details')).status).toBe(200);
     }
   });
 });

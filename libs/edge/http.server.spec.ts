@@ -1,7 +1,13 @@
+import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Authenticator } from '#access';
+import { Database, EventStore, EventStoreModule } from '#event-store';
+import { NestLog } from '#host';
 import { wholeLog } from '../../test/support/log.js';
 import { answered, makeOrganization, resource } from '../../test/support/seeds.js';
-import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { apiOf, startTestServer, type TestServer } from '../../test/support/server.js';
+import { HealthController } from './health.controller.js';
+import { httpServer } from './http.server.js';
 
 let server: TestServer;
 
@@ -188,17 +194,33 @@ describe('whoever has no token', () => {
   });
 });
 
-describe('a gateway whose database is gone', () => {
+describe('a process whose database is away', () => {
+  @Module({})
+  class NothingBehind {}
+
   it('lives, and is not ready', async () => {
-    const lost = await startTestServer();
+    const { clock, ids, logger } = server.house;
+    // The port that nothing may listen on.
+    const url = 'postgres://127.0.0.1:1/nowhere';
+    const database = new Database({ url, connections: 1, applicationName: 'test' });
+    const parts = { store: new EventStore(database, {}, [], clock, ids), clock, ids };
+    const root = {
+      module: NothingBehind,
+      imports: [EventStoreModule.with(parts)],
+      controllers: [HealthController],
+      providers: [Authenticator],
+    };
+    const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
+    await app.listen(0, '127.0.0.1');
+    const caller = apiOf(await app.getUrl(), null);
     try {
-      await lost.database.close();
-      answered(await lost.as(null).get('/healthz'), 200);
-      const { status, body } = await lost.as(null).get('/readyz');
-      expect(status).toBeGreaterThanOrEqual(500);
-      expect(body.errors[0].status).toBe(String(status));
+      answered(await caller.get('/healthz'), 200);
+      const { body, headers } = answered(await caller.get('/readyz'), 503);
+      expect(body.errors).toMatchObject([{ status: '503', title: 'unavailable' }]);
+      expect(headers.get('retry-after')).toBe('1');
     } finally {
-      await lost.close();
+      await app.close();
+      await database.close();
     }
   });
 });

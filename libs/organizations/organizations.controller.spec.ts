@@ -148,7 +148,7 @@ describe('an organization', () => {
     const token = await makeOrganizationToken(server, 'founder');
     const owners = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
     for (const other of [server.as(token), server.as(owners)]) {
-      answered(await other.post(PATH, organization({ name: 'founded', email: 'a@b.test' })), 404);
+      expect((await other.post(PATH, organization({ name: 'founded', email: 'a@b.test' }))).status).toBe(404);
     }
   });
 });
@@ -219,7 +219,7 @@ describe('an organization that is deleted', () => {
     const token = server.as(await makeOrganizationToken(server, 'guarded'));
     answered(await token.delete(`${PATH}/guarded`), 404);
     answered(await token.patch(`${PATH}/guarded`, organization({ name: 'mine' })), 404);
-    answered(await server.get(`${PATH}/guarded`), 200);
+    expect((await server.get(`${PATH}/guarded`)).status).toBe(200);
   });
 });
 
@@ -271,6 +271,25 @@ describe('the list of organizations', () => {
       const { id } = body.data[0].relationships['entitlement-set'].data;
       expect(body.included).toMatchObject([{ type: 'entitlement-sets', id, attributes: { 'audit-logging': true } }]);
     }
+  });
+
+  it('includes default projects, for those who may see them', async () => {
+    const { defaultProject } = await makeOrganization(server, 'included');
+    const project = (await server.get(`/api/v2/projects/${defaultProject}`)).body.data;
+    const one = answered(await server.get(`${PATH}/included?include=default-project`), 200).body;
+    expect(one.included).toEqual([project]);
+    const both = await server.get(`${PATH}?q=included&include=entitlement_set,default_project`);
+    expect(both.body.included.map(({ type }: { type: string }) => type)).toEqual(['entitlement-sets', 'projects']);
+    const audit = `${PATH}/included/authentication-token?token=audit-trails`;
+    const auditor = server.as(await makeToken(server, audit));
+    expect((await auditor.get(`${PATH}?include=default_project`)).body.included).toEqual([]);
+  });
+
+  it('is searched by name and address', async () => {
+    await makeOrganization(server, 'searched');
+    answered(await server.patch(`${PATH}/searched`, organization({ email: 'Someone@Else.test' })), 200);
+    expect(namesIn(await server.get(`${PATH}?q=someone@else`))).toEqual(['searched']);
+    expect(namesIn(await server.get(`${PATH}?q=EARCHE`))).toEqual(['searched']);
   });
 
   it('refuses an include that it does not know', async () => {

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Qu
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CurrentActor, type Actor } from '#access';
+import { CurrentActor, may, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
@@ -16,12 +16,15 @@ import {
   toOneInput,
   type Document,
   type Query as QueryOf,
+  type Resource,
 } from '#json-api';
 import { entitlementSet } from './entitlement-sets.controller.js';
 import type { FeatureSet, OrganizationChanges, OrganizationRow } from './organization.js';
 import { organizationResource } from './organizations.document.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
 import { listOrganizations, organizationFor } from './organizations.queries.js';
+import { projectResource } from './projects.controller.js';
+import { projectsById } from './projects.queries.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
@@ -55,6 +58,8 @@ const updateBody = resourceBody(
   relationships,
 );
 
+const INCLUDES = ['entitlement_set', 'default_project'] as const;
+
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
 /** Absent stays absent: what the request does not name is not touched. */
@@ -75,11 +80,11 @@ export class OrganizationsController {
 
   @Get('organizations')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, ['entitlement_set']);
+    const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const { rows, total } = await listOrganizations(this.database, actor, page, parameter(query, 'q'));
     const data = rows.map((row) => organizationResource(row, actor));
-    return pageDocument(data, page, total, request.url, includes ? rows.map(entitlementSet) : undefined);
+    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   @Post('organizations')
@@ -98,9 +103,9 @@ export class OrganizationsController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, ['entitlement_set']);
+    const includes = includesOf(query, INCLUDES);
     const row = await organizationFor(this.database, actor, 'read-organization', name);
-    return document(organizationResource(row, actor), includes ? [entitlementSet(row)] : undefined);
+    return document(organizationResource(row, actor), await this.included([row], includes, actor));
   }
 
   @Patch('organizations/:organization')
@@ -120,6 +125,22 @@ export class OrganizationsController {
   async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
     const command = { type: 'DeleteOrganization', data: {} } as const;
     await this.bus.execute(new ToOrganization(name, 'delete-organization', command, actor));
+  }
+
+  /** The resources that the includes ask for, in one more statement at the most. */
+  private async included(
+    rows: readonly OrganizationRow[],
+    includes: ReadonlySet<(typeof INCLUDES)[number]> | null,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const sets = includes.has('entitlement_set') ? rows.map(entitlementSet) : [];
+    if (!includes.has('default_project')) return sets;
+    // The list shows organizations to audit tokens, too, but nothing in them.
+    const readable = rows.filter(({ id }) => may(actor, 'read-projects', { organization: id }));
+    const ids = readable.map(({ defaultProject }) => defaultProject);
+    const projects = await projectsById(this.database, ids);
+    return [...sets, ...projects.map((project) => projectResource(project, actor))];
   }
 
   private render(row: OrganizationRow | null, actor: Actor): Document {

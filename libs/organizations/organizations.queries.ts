@@ -52,7 +52,9 @@ export const listOrganizations = async (
   page: Page,
   search: string | undefined,
 ): Promise<{ rows: OrganizationRow[]; total: number }> => {
-  const matching = search ? sql`position(lower(${search}) in lower(o.name)) > 0` : sql`true`;
+  const matching = search
+    ? sql`(position(lower(${search}) in lower(o.name)) > 0 or position(lower(${search}) in lower(o.email)) > 0)`
+    : sql`true`;
   const found = await database.rows<OrganizationRow & { total: number }>(sql`
     with matched as materialized (
       select ${COLUMNS} from organizations o where ${visible(actor)} and ${matching} and ${fresh(actor)})

@@ -12,6 +12,9 @@ const FROM = sql.raw('from projects p join organizations o on o.id = p.organizat
 
 export const projectById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where p.id = ${id}`;
 
+export const projectsById = (database: Database, ids: readonly string[]): Promise<ProjectRow[]> =>
+  database.rows<ProjectRow>(sql`select ${COLUMNS} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
+
 type ProjectForCommand = ProjectRow & { readonly snapshot: Snapshot };
 
 export const projectFor = async (

@@ -64,7 +64,7 @@ describe('the feature set of an organization', () => {
   });
 
   it('is not changed where there is no organization', async () => {
-    answered(await server.post('/api/v2/admin/organizations/nobody/subscription', to('fs-free')), 404);
+    expect((await server.post('/api/v2/admin/organizations/nobody/subscription', to('fs-free'))).status).toBe(404);
   });
 
   it('is not changed by its owners, nor by its token', async () => {
