@@ -15,7 +15,7 @@ export {
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
-export { brokenUnique, isOutage } from './postgres-errors.js';
+export { brokenUnique, isOutage, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { verifySnapshots } from './verify-snapshots.js';
 export { aggregate, kindsOf, projectionOf, registryOf, type Aggregate, type Slice } from './slice.js';

@@ -1,3 +1,5 @@
+import { unprocessable } from '#kernel';
+
 /** The parts of a Postgres error that we act on. @see https://www.postgresql.org/docs/18/errcodes-appendix.html */
 type PostgresError = { readonly code: string; readonly constraint?: string };
 
@@ -43,3 +45,11 @@ export const isOutage = (error: unknown): boolean => {
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
   return OUTAGE_TEXTS.test(messageOf(error));
 };
+
+/** For `catch`: a name that is unique by this constraint has been taken by somebody else. */
+export const refuseTakenName =
+  (constraint: string) =>
+  (error: unknown): never => {
+    if (brokenUnique(error) === constraint) throw unprocessable('Name has already been taken', 'name');
+    throw error;
+  };

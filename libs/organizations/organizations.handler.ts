@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, unprocessable } from '#kernel';
-import { brokenUnique, Database, EventStore, unborn, writeOf } from '#event-store';
+import { Ids, sql } from '#kernel';
+import { Database, EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
 import { contextOf, fresh, NO_ORGANIZATION_ACCESS, OWNERS, team, type Actor, type Permission } from '#access';
 import {
   organization,
@@ -38,10 +38,7 @@ export class ToOrganization extends Command<OrganizationRow | null> {
   }
 }
 
-const refuseTakenName = (error: unknown): never => {
-  if (brokenUnique(error) === 'organizations_name_key') throw unprocessable('Name has already been taken', 'name');
-  throw error;
-};
+const refuseTaken = refuseTakenName('organizations_name_key');
 
 /** An organization is born together with its default project and its owners team, whose first member made it. */
 @CommandHandler(CreateOrganization)
@@ -79,7 +76,7 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
     const stillThemselves = [sql`select ${fresh(actor)}`];
     const { rows } = await this.store
       .append(writes, contextOf(actor), [organizationById(id)], stillThemselves)
-      .catch(refuseTakenName);
+      .catch(refuseTaken);
     return rows[0]?.[0] as OrganizationRow;
   }
 }
@@ -105,7 +102,7 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
         context: contextOf(actor),
         read: ({ stream }) => [organizationById(stream)],
       })
-      .catch(refuseTakenName);
+      .catch(refuseTaken);
     return (rows[0]?.[0] as OrganizationRow | undefined) ?? null;
   }
 }

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, unprocessable } from '#kernel';
-import { brokenUnique, Database, EventStore, staleWhen, unborn, unchanged } from '#event-store';
+import { Ids, sql } from '#kernel';
+import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
 import { project, type ProjectCommand, type ProjectRow } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';
@@ -32,12 +32,7 @@ export class ToProject extends Command<ProjectRow | null> {
   }
 }
 
-const refuseTakenName = (error: unknown): never => {
-  if (brokenUnique(error) === 'projects_organization_name_key') {
-    throw unprocessable('Name has already been taken', 'name');
-  }
-  throw error;
-};
+const refuseTaken = refuseTakenName('projects_organization_name_key');
 
 @CommandHandler(CreateProject)
 export class CreateProjectHandler implements ICommandHandler<CreateProject> {
@@ -62,7 +57,7 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
         context: contextOf(actor),
         read: () => [projectById(id)],
       })
-      .catch(refuseTakenName);
+      .catch(refuseTaken);
     return rows[0]?.[0] as ProjectRow;
   }
 }
@@ -96,7 +91,7 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
             : []),
         ],
       })
-      .catch(refuseTakenName);
+      .catch(refuseTaken);
     return (rows[0]?.[0] as ProjectRow | undefined) ?? null;
   }
 }

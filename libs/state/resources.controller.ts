@@ -3,7 +3,7 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { pageDocument, pageOf, shownOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
 import type { StateResource } from './state-file.js';
 import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
@@ -47,7 +47,7 @@ export class ResourcesController {
     const current = await currentStateVersion(this.database, actor, 'read-state', id);
     if (!current) return pageDocument([], page, 0, request.url);
     const { resources } = await this.files.read(current.id);
-    const shown = resources.slice((page.number - 1) * page.size, page.number * page.size);
+    const shown = shownOf(resources, page);
     const data = shown.map((found) => resource(found, current));
     return pageDocument(data, page, resources.length, request.url);
   }

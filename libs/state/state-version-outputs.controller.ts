@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
+import { document, pageDocument, pageOf, shownOf, type Document, type Query as QueryOf } from '#json-api';
 import { outputResource } from './state-versions.document.js';
 import { currentStateVersion, outputFor, stateVersionFor, type OutputRow } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
@@ -24,7 +24,7 @@ export class StateVersionOutputsController {
   ): Promise<Document> {
     const page = pageOf(query);
     const { outputs } = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
-    const shown = outputs.slice((page.number - 1) * page.size, page.number * page.size);
+    const shown = shownOf(outputs, page);
     const values = await this.valuesOf(id, shown);
     const data = shown.map((output) => outputResource(output, values.get(output.name)));
     return pageDocument(data, page, outputs.length, request.url);

@@ -4,7 +4,16 @@ import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, parseBody, toOne, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import {
+  pageDocument,
+  pageOf,
+  shownOf,
+  parseBody,
+  toOne,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
 import { tagId } from './tag-bindings.document.js';
 import { tagsOfOrganization, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 import { ToWorkspace } from './to-workspace.js';
@@ -36,7 +45,7 @@ export class TagsController {
     const page = pageOf(query);
     await workspaceFor(this.database, actor, 'read-workspace', { id });
     const tags = await tagsOfWorkspace(this.database, id);
-    const shown = tags.slice((page.number - 1) * page.size, page.number * page.size);
+    const shown = shownOf(tags, page);
     return pageDocument(shown.map(tagResource), page, tags.length, request.url);
   }
 

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
-import { brokenUnique, Database, EventStore, unborn, unchanged, type Write } from '#event-store';
+import { Database, EventStore, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import { workspace, type WorkspaceCommand, type WorkspaceRow } from './workspace.js';
@@ -42,12 +42,7 @@ const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCom
   return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
 };
 
-const refuseTakenName = (error: unknown): never => {
-  if (brokenUnique(error) === 'workspaces_organization_name_key') {
-    throw unprocessable('Name has already been taken', 'name');
-  }
-  throw error;
-};
+const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
 const refuseProject = () => unprocessable('Project does not exist', '/data/relationships/project/data/id');
 
@@ -80,7 +75,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         context: contextOf(actor),
         read: () => [workspaceById(id)],
       })
-      .catch(refuseTakenName);
+      .catch(refuseTaken);
     return rows[0]?.[0] as WorkspaceRow;
   }
 }
@@ -114,7 +109,7 @@ const tell = async (
       context,
       read: ({ stream }) => [workspaceById(stream)],
     })
-    .catch(refuseTakenName);
+    .catch(refuseTaken);
   return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
 };
 

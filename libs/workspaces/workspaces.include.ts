@@ -40,10 +40,10 @@ export const includedWith = async (
   const included: Resource[] = [];
   if (includes.has('organization') || includes.has('project')) {
     const related = await relatedTo(database, rows);
-    if (includes.has('organization')) included.push(...related.organizations.map(organizationStub));
-    if (includes.has('project')) included.push(...related.projects.map(projectStub));
+    if (includes.has('organization')) included.push(...related.organizations.map(includedOrganization));
+    if (includes.has('project')) included.push(...related.projects.map(includedProject));
   }
-  if (includes.has('locked_by')) included.push(...rows.flatMap(holderStub));
+  if (includes.has('locked_by')) included.push(...rows.flatMap(includedHolder));
   if (includes.has('effective_tag_bindings') || includes.has('tag_bindings')) {
     for (const type of ['effective-tag-bindings', 'tag-bindings'] as const) {
       if (!includes.has(type.replaceAll('-', '_') as Include)) continue;
@@ -79,12 +79,12 @@ const outputsOf = async (
   for (const [version, of] of Map.groupBy(outputs, ({ stateVersion }) => stateVersion)) {
     const open = of.some(({ sensitive }) => !sensitive);
     const known: ReadonlyMap<string, unknown> = open ? await values.outputValues(version) : new Map();
-    included.push(...of.map((output) => outputStub(output, known.get(output.name) ?? null)));
+    included.push(...of.map((output) => includedOutput(output, known.get(output.name) ?? null)));
   }
   return included;
 };
 
-const outputStub = ({ id, name, sensitive, type }: Output, value: unknown): Resource => ({
+const includedOutput = ({ id, name, sensitive, type }: Output, value: unknown): Resource => ({
   id,
   type: 'workspace-outputs',
   attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
@@ -101,21 +101,21 @@ const relatedTo = async (database: Database, rows: readonly WorkspaceRow[]): Pro
   return row ?? { organizations: [], projects: [] };
 };
 
-const organizationStub = ({ id, name, email }: Named): Resource => ({
+const includedOrganization = ({ id, name, email }: Named): Resource => ({
   id: name,
   type: 'organizations',
   attributes: { name, 'external-id': id, email },
   links: { self: `/api/v2/organizations/${name}` },
 });
 
-const projectStub = ({ id, name }: Named): Resource => ({
+const includedProject = ({ id, name }: Named): Resource => ({
   id,
   type: 'projects',
   attributes: { name },
   links: { self: `/api/v2/projects/${id}` },
 });
 
-const holderStub = ({ lock }: WorkspaceRow): Resource[] => {
+const includedHolder = ({ lock }: WorkspaceRow): Resource[] => {
   if (!lock) return [];
   const { type, id, name } = lock.holder;
   return [{ id, type, attributes: type === 'users' ? { username: name } : { name } }];
