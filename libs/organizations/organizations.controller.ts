@@ -21,6 +21,7 @@ import {
 import { entitlementSet } from './entitlement-sets.controller.js';
 import type { FeatureSet, OrganizationChanges, OrganizationRow } from './organization.js';
 import { organizationResource } from './organizations.document.js';
+import { executionMode } from './organizations.events.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
 import { listOrganizations, organizationFor } from './organizations.queries.js';
 import { projectResource } from './projects.controller.js';
@@ -28,8 +29,6 @@ import { projectsById } from './projects.queries.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
-
-const executionMode = z.enum(['remote', 'local', 'agent']);
 
 const settings = {
   'collaborator-auth-policy': z.enum(['password', 'two_factor_mandatory']).optional(),

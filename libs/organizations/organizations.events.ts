@@ -10,7 +10,7 @@ import type { ProjectChanges, ProjectEvent, ProjectSettings } from './project.js
 
 export const executionMode = z.enum(['remote', 'local', 'agent']);
 
-export const organizationSettings = z.strictObject({
+const organizationSettings = z.strictObject({
   collaboratorAuthPolicy: z.enum(['password', 'two_factor_mandatory']),
   costEstimationEnabled: z.boolean(),
   assessmentsEnforced: z.boolean(),
@@ -26,7 +26,7 @@ export const organizationSettings = z.strictObject({
   userTokensEnabled: z.boolean(),
 }) satisfies z.ZodType<OrganizationSettings>;
 
-export const projectSettings = z.strictObject({
+const projectSettings = z.strictObject({
   autoDestroyActivityDuration: z.string().nullable(),
   defaultExecutionMode: executionMode.nullable(),
   defaultAgentPoolId: z.string().nullable(),

@@ -5,7 +5,7 @@ import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js
 import type { StateFacts } from './state-head.js';
 import type { WorkspaceEvent } from './workspace.js';
 
-export const executionMode = z.enum(['remote', 'local', 'agent']);
+const executionMode = z.enum(['remote', 'local', 'agent']);
 
 const vcsRepo = z.strictObject({
   identifier: z.string(),

@@ -11,21 +11,20 @@ export type Running = { stop(): Promise<void> };
 
 const ADMIN_TOKEN = 'admin-token';
 
-type Admission = { readonly token: string | null; readonly isNew: boolean };
-
 /**
  * The administrator's token: the one that is set; else one that is made at the first start and kept in a file. Where an
  * administrator can get in already, nothing is made: a second gateway has a data folder of its own, without that file.
+ * Resolves to a token that was made now, to be shown this once; else to null.
  */
-const admit = async ({ settings, store, ids }: House): Promise<Admission> => {
+const admit = async ({ settings, store, ids }: House): Promise<string | null> => {
   if (settings.adminToken !== null) {
     await ensureAdmin(store, ids, settings.adminToken);
-    return { token: null, isNew: false };
+    return null;
   }
-  if (await hasAdmin(store)) return { token: null, isNew: false };
+  if (await hasAdmin(store)) return null;
   const token = await keepSecret(settings.dataFolder, ADMIN_TOKEN, () => ids.secret());
   await ensureAdmin(store, ids, token);
-  return { token, isNew: true };
+  return token;
 };
 
 /** Opens one after the other, and stops what is open in the opposite order, also when one of them fails to open. */
@@ -53,14 +52,14 @@ type Opened = (running: Running) => void;
 /** Everything in one process. Resolves when requests are answered. */
 export const serve = (settings: Settings): Promise<Running> =>
   together(settings, 'serve', async (house, opened) => {
-    const { token, isNew } = await admit(house);
+    const token = await admit(house);
     const publisher = openPublisher(house);
     if (publisher) opened(publisher);
     opened(openProjector(house));
     // Last to open and first to stop: nothing new comes in while the others finish.
     const { app, caFile } = await openGateway(house);
     opened({ stop: () => app.close() });
-    greet({ settings, caFile, token: isNew ? token : null, tokenFile: ADMIN_TOKEN });
+    greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
   });
 
 export const serveGateway = (settings: Settings): Promise<Running> =>
