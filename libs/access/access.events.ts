@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import type { AuthenticationTokenEvent } from './authentication-token.js';
+import { TOKEN_KINDS, type AuthenticationTokenEvent } from './authentication-token.js';
 import { ORGANIZATION_ACCESS, type OrganizationAccess, type TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
@@ -8,7 +8,7 @@ const organizationAccess = z.strictObject(
   Object.fromEntries(ORGANIZATION_ACCESS.map((access) => [access, z.boolean()])),
 ) as unknown as z.ZodType<OrganizationAccess>;
 
-const tokenKind = z.enum(['user', 'team', 'organization', 'audit-trails']);
+const tokenKind = z.enum(TOKEN_KINDS);
 
 /** Schemas, topics and audit rows of the events of people, teams and tokens. */
 export const accessEvents: EventKinds<UserEvent | TeamEvent | AuthenticationTokenEvent> = {

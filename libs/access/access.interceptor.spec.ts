@@ -20,7 +20,8 @@ class OneCaller extends Database {
   }
   override async row<T>(): Promise<T | undefined> {
     this.asked += 1;
-    return { kind: 'user', owner: 'user-1', name: 'ada', organization: null, epoch: this.asked, teams: [] } as T;
+    const nothing = { teams: [], memberOf: [], closedTo: [] };
+    return { kind: 'user', owner: 'user-1', name: 'ada', organization: null, epoch: this.asked, ...nothing } as T;
   }
 }
 

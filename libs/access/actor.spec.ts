@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { contextOf, standingIn, standingsOf, systemContext, type Actor, type TeamRow } from './actor.js';
+import { contextOf, standingIn, standingsOf, systemContext, type Actor, type Identity, type TeamRow } from './actor.js';
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './team.js';
 
 const inTeam = (organization: string, name: string, access: Partial<OrganizationAccess> = {}): TeamRow => ({
   id: `team-${name}`,
   organization,
-  name,
+  owners: name === 'owners',
   access: { ...NO_ORGANIZATION_ACCESS, ...access },
 });
 
@@ -42,6 +42,23 @@ describe('what somebody is in an organization', () => {
     expect(standings.get('org-2')).toEqual(new Set(['member']));
   });
 
+  it('is owner by which team it is, whatever the team is called', () => {
+    const owners = [{ ...inTeam('org-1', 'bosses'), owners: true }];
+    const namedSo = [{ ...inTeam('org-1', 'owners'), owners: false }];
+    expect(standingsOf(owners).get('org-1')).toContain('owner');
+    expect(standingsOf(namedSo).get('org-1')).toEqual(new Set(['member']));
+  });
+
+  it('is member by membership alone, and no less by the teams that come with it', () => {
+    const standings = standingsOf([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
+    expect(standings).toEqual(
+      new Map([
+        ['org-1', new Set(['member'])],
+        ['org-2', new Set(['member', 'manageTeams'])],
+      ]),
+    );
+  });
+
   it('is nothing where they have no team', () => {
     expect(standingIn(actor, 'org-1')).toEqual(new Set(['member']));
     expect(standingIn(actor, 'org-2')).toEqual(new Set());
@@ -49,6 +66,22 @@ describe('what somebody is in an organization', () => {
 
   it('is owner wherever a site admin goes', () => {
     expect(standingIn({ ...actor, siteAdmin: true }, 'org-2')).toContain('owner');
+  });
+});
+
+describe('what somebody is at the site', () => {
+  const standing = (more: Partial<Identity>): string[] => [...standingIn({ ...actor, ...more }, null)].toSorted();
+
+  it('is a user with a token, for users', () => {
+    expect(standing({ kind: 'user' })).toEqual(['user-token']);
+  });
+
+  it.each(['team', 'organization', 'audit-trails', 'agent'] as const)('is nothing for a token of kind %s', (kind) => {
+    expect(standing({ kind })).toEqual([]);
+  });
+
+  it('is its administrator for a site admin, who counts as owner there too', () => {
+    expect(standing({ kind: 'user', siteAdmin: true })).toEqual(['member', 'owner', 'site-admin', 'user-token']);
   });
 });
 
@@ -68,6 +101,7 @@ describe('what an event keeps of who did it', () => {
     ['user', 'users'],
     ['organization', 'organizations'],
     ['audit-trails', 'organizations'],
+    ['agent', 'agent-pools'],
   ] as const)('names a %s token’s caller by the type %s', (kind, type) => {
     expect(contextOf({ ...actor, kind }).accessor.type).toBe(type);
   });

@@ -1,18 +1,26 @@
 import type { EventContext, Timestamp } from '#kernel';
 import type { TokenKind } from './authentication-token.js';
-import { OWNERS, type OrganizationAccess } from './team.js';
+import type { OrganizationAccess } from './team.js';
 
-/** What someone is in an organization: the columns of the permission table. */
+/** What someone is in an organization, or at the site: what the permission table asks for. */
 export type Standing =
-  'site-admin' | 'owner' | 'organization-token' | 'audit-token' | 'member' | keyof OrganizationAccess;
+  | 'site-admin'
+  | 'user-token'
+  | 'owner'
+  | 'organization-token'
+  | 'audit-token'
+  | 'agent'
+  | 'member'
+  | keyof OrganizationAccess;
 
 /** Whom a token speaks for, and what that is worth where; the same for every request until access changes. */
 export type Identity = {
   readonly kind: TokenKind;
-  /** `user-…`, `team-…` or `org-…`. */
+  /** `user-…`, `team-…`, `org-…`, or `apool-…` for an agent. */
   readonly id: string;
   readonly name: string;
   readonly siteAdmin: boolean;
+  /** Teams it acts for, of all organizations: what they have been given at places counts for it. */
   readonly teams: readonly string[];
   readonly standings: ReadonlyMap<string, ReadonlySet<Standing>>;
   readonly expiredAt: Timestamp | null;
@@ -26,22 +34,31 @@ export type Actor = Identity & { readonly request: EventContext['request'] };
 export type TeamRow = {
   readonly id: string;
   readonly organization: string;
-  readonly name: string;
   readonly access: OrganizationAccess;
+  /** Whether its members own the organization. */
+  readonly owners: boolean;
 };
 
 const NOWHERE: ReadonlySet<Standing> = new Set();
-const SITE_ADMIN: ReadonlySet<Standing> = new Set<Standing>(['site-admin', 'owner', 'member']);
+const USER: ReadonlySet<Standing> = new Set<Standing>(['user-token']);
+const SITE_ADMIN: ReadonlySet<Standing> = new Set<Standing>(['site-admin', 'user-token', 'owner', 'member']);
 
-export const standingIn = (actor: Identity, organization: string): ReadonlySet<Standing> =>
-  actor.siteAdmin ? SITE_ADMIN : (actor.standings.get(organization) ?? NOWHERE);
+/** What the caller is in an organization; at the site where that is null. */
+export const standingIn = (actor: Identity, organization: string | null): ReadonlySet<Standing> => {
+  if (actor.siteAdmin) return SITE_ADMIN;
+  if (organization === null) return actor.kind === 'user' ? USER : NOWHERE;
+  return actor.standings.get(organization) ?? NOWHERE;
+};
 
-/** Adds up what each team gives. */
-export const standingsOf = (teams: readonly TeamRow[]): Map<string, Set<Standing>> => {
-  const standings = new Map<string, Set<Standing>>();
-  for (const { organization, name, access } of teams) {
+/** Adds up what each team gives to who is a member of the organizations anyway. */
+export const standingsOf = (
+  teams: readonly TeamRow[],
+  memberOf: readonly string[] = [],
+): Map<string, Set<Standing>> => {
+  const standings = new Map(memberOf.map((organization) => [organization, new Set<Standing>(['member'])]));
+  for (const { organization, access, owners } of teams) {
     const standing = standings.get(organization) ?? new Set<Standing>(['member']);
-    if (name === OWNERS) standing.add('owner');
+    if (owners) standing.add('owner');
     for (const [flag, given] of Object.entries(access)) if (given) standing.add(flag as keyof OrganizationAccess);
     standings.set(organization, standing);
   }
@@ -54,6 +71,7 @@ export const ACTOR_TYPE = {
   team: 'teams',
   organization: 'organizations',
   'audit-trails': 'organizations',
+  agent: 'agent-pools',
 } as const satisfies Record<TokenKind, string>;
 
 /** What an event keeps of who did it. */

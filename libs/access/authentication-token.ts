@@ -1,11 +1,15 @@
 import { conflict, notFound, type Decider, type Message, type Timestamp } from '#kernel';
 
-/** Whom a token speaks for. An `audit-trails` token belongs to an organization and reads its trail, nothing else. */
-export type TokenKind = 'user' | 'team' | 'organization' | 'audit-trails';
+/**
+ * Whom a token speaks for. An `audit-trails` token belongs to an organization and reads its trail, nothing else; an
+ * `agent` token belongs to an agent pool and executes its runs.
+ */
+export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent'] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 type Birth = {
   kind: TokenKind;
-  /** `user-…`, `team-…` or `org-…`. */
+  /** `user-…`, `team-…`, `org-…` or `apool-…`. */
   owner: string;
   description: string | null;
   createdBy: { type: string; id: string } | null;

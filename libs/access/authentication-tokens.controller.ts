@@ -17,21 +17,16 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import {
-  organizationIdFor,
-  teamById,
-  tokenById,
-  tokensOf,
-  userById,
-  type TeamDetailsRow,
-  type TokenRow,
-} from './access.queries.js';
+import { organizationIdFor } from './access.queries.js';
 import { ACTOR_TYPE, contextOf, type Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
+import { tokenById, tokensOf, type TokenRow } from './authentication-tokens.queries.js';
 import { confirm } from './fresh.js';
 import { demand, type Permission } from './permissions.js';
 import type { TokenKind } from './authentication-token.js';
+import { teamById, type TeamDetailsRow } from './teams.queries.js';
+import { userById } from './users.queries.js';
 
 const body = z.object({
   data: z
@@ -173,7 +168,7 @@ export class AuthenticationTokensController {
 
   private async teamFor(id: string, actor: Actor): Promise<TeamDetailsRow> {
     const team = await teamById(this.database, id, 'manage-team-tokens', actor);
-    if (team.isOwners) demand(actor, 'manage-owners-tokens', team);
+    if (team.isOwners) demand(actor, 'manage-owners', team);
     return team;
   }
 
@@ -219,7 +214,7 @@ export class AuthenticationTokensController {
 
 const permissionFor = ({ kind, ofOwners }: TokenRow): Permission => {
   if (kind !== 'team') return 'manage-organization-tokens';
-  return ofOwners ? 'manage-owners-tokens' : 'manage-team-tokens';
+  return ofOwners ? 'manage-owners' : 'manage-team-tokens';
 };
 
 /** A word that is misspelt must not replace the token that runs everything. */

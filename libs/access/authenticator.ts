@@ -14,6 +14,8 @@ type IdentityRow = {
   readonly expiredAt: string | null;
   readonly epoch: number;
   readonly teams: readonly TeamRow[];
+  readonly memberOf: readonly string[];
+  readonly closedTo: readonly string[];
 };
 
 const REMEMBERED = 10_000;
@@ -25,16 +27,30 @@ export const hashOf = (secret: string): Buffer => createHash('sha256').update(se
 
 const refuseToken = (): Refused => new Refused('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
-/** The statement that finds out who a token speaks for, in one row. */
+/**
+ * The statement that finds out who a token speaks for, in one row. Invited people are in their teams already, which is
+ * worth nothing until they accept.
+ */
 const identityRow = (hash: Buffer) => sql`
   select t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
-         coalesce(u.username, team.name, o.name) as name,
+         coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          coalesce((select epoch from access_epoch where id = 1), 0) as epoch,
-         coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'name', m.name,
-                                                       'access', m.organization_access))
-                     from teams m
+         coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+                                                       'access', m.organization_access, 'owners', mo.owners_team = m.id))
+                     from teams m join organizations mo on mo.id = m.organization
                     where m.id = t.owner
-                       or m.id in (select team from team_members where user_id = t.owner)), '[]') as teams
+                       or m.id in (select team from team_members where user_id = t.owner)
+                          and not exists (select 1 from organization_memberships invited
+                                           where invited.user_id = t.owner and invited.organization = m.organization
+                                             and invited.status = 'invited')), '[]') as teams,
+         array(select organization from organization_memberships
+                where user_id = t.owner and status = 'active') as "memberOf",
+         array(select closed.id from organizations closed
+                where t.kind = 'user' and not (closed.settings ->> 'userTokensEnabled')::boolean
+                  and closed.id in (select organization from organization_memberships where user_id = t.owner
+                                    union
+                                    select organization from teams x join team_members on team = x.id
+                                     where user_id = t.owner)) as "closedTo"
     from access.token_hashes h
     join authentication_tokens t on t.id = h.token
     left join users u on t.kind = 'user' and u.id = t.owner
@@ -85,14 +101,24 @@ const identityOf = (row: IdentityRow): Identity => ({
   id: row.owner,
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
-  teams: row.teams.map((team) => team.id),
+  teams: teamsOf(row),
   standings: standings(row),
   expiredAt: row.expiredAt,
   epoch: row.epoch,
 });
 
+const BY_KIND = { organization: 'organization-token', 'audit-trails': 'audit-token', agent: 'agent' } as const;
+
 const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>> => {
-  if (row.organization === null || row.kind === 'team') return standingsOf(row.teams);
-  const standing: Standing = row.kind === 'organization' ? 'organization-token' : 'audit-token';
-  return new Map([[row.organization, new Set([standing])]]);
+  if (row.kind === 'user' || row.kind === 'team') {
+    const all = standingsOf(row.teams, row.memberOf);
+    // An organization can close itself to tokens of users; its owners have no other way in than theirs.
+    for (const closed of row.closedTo) if (!all.get(closed)?.has('owner')) all.delete(closed);
+    return all;
+  }
+  return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
 };
+
+/** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
+const teamsOf = ({ teams, closedTo }: IdentityRow): string[] =>
+  teams.filter(({ organization, owners }) => owners || !closedTo.includes(organization)).map(({ id }) => id);

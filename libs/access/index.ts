@@ -4,6 +4,8 @@ export * from './actor.js';
 export * from './authenticate.guard.js';
 export { Authenticator } from './authenticator.js';
 export { confirm, fresh } from './fresh.js';
+export * from './grants.js';
+export * from './grants.queries.js';
 export * from './permissions.js';
 export { accessSlice } from './access.slice.js';
 export * from './team.js';

@@ -1,81 +1,143 @@
 import { forbidden, notFound } from '#kernel';
 import { standingIn, type Identity, type Standing } from './actor.js';
-
-/** What a team can be given on a workspace, lowest first (clients.md §3). */
-export const WORKSPACE_LEVELS = ['read', 'plan', 'write', 'admin'] as const;
-export type WorkspaceLevel = (typeof WORKSPACE_LEVELS)[number];
+import { gives, type Capability, type Grant } from './grants.js';
 
 type Rule = {
-  /** Standings in the organization that suffice by themselves. */
-  readonly organization: readonly Standing[];
-  /** The lowest level on the workspace that suffices as well. */
-  readonly workspace?: WorkspaceLevel;
+  /** Standings in the organization, or at the site, that suffice by themselves. */
+  readonly standing: readonly Standing[];
+  /** What suffices as well where a team has been given it at the place (grants.ts). */
+  readonly grant?: Capability;
+  /** Everybody may do it with what is their own: `place.user`. */
+  readonly self?: true;
   /** How the no is told; not-found unless the contract names 403 (clients.md §2). */
   readonly refusal?: 'forbidden';
 };
 
-/** Manages workspaces of the whole organization (contract §5: create, replace consumers). */
-const WORKSPACE_MANAGERS = ['owner', 'manageWorkspaces', 'organization-token'] as const;
-const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'manageProjects', 'readProjects'] as const;
-const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
 const EVERYBODY = ['owner', 'member', 'organization-token'] as const;
+const OWNERS_AND_TOKEN = ['owner', 'organization-token'] as const;
+/** Manages workspaces of the whole organization (contract §5: create, replace consumers). */
+const WORKSPACE_MANAGERS = ['owner', 'manageWorkspaces', 'manageProjects', 'organization-token'] as const;
+const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'readProjects'] as const;
+/** What organization tokens never do: run, upload state, handle keys (clients.md §3). */
+const WORKSPACE_WORKERS = ['owner', 'manageWorkspaces', 'manageProjects'] as const;
+const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
+const PROJECT_READERS = WORKSPACE_READERS;
 
 /**
- * The whole matrix: contract §5 and clients.md §3 as data. A site admin stands as an owner everywhere. An organization
- * token manages teams and workspaces but uploads no state and handles no SSH keys; an audit token reads the trail only.
+ * The whole matrix: contract §5 and clients.md §3 as data. A site admin stands as an owner everywhere. `standing` is what
+ * the caller is in the organization, `grant` what one of their teams has been given on the workspace or the project.
  */
 export const permissions = {
-  'read-organization': { organization: EVERYBODY },
-  'update-organization': { organization: ['owner'] },
-  'delete-organization': { organization: ['owner'] },
-  'read-entitlements': { organization: EVERYBODY },
-  'read-audit-trail': { organization: ['organization-token', 'audit-token'] },
-  'manage-organization-tokens': { organization: ['owner'] },
+  // The site.
+  'create-organization': { standing: ['user-token'] },
+  'manage-site': { standing: ['site-admin'] },
 
-  'read-teams': { organization: EVERYBODY },
-  'manage-team-tokens': { organization: ['owner', 'organization-token'] },
-  // Whoever holds one is an owner: an organization token, which is none, must not come by it.
-  'manage-owners-tokens': { organization: ['owner'] },
+  // Organizations.
+  'read-organization': { standing: EVERYBODY },
+  'update-organization': { standing: ['owner'] },
+  'delete-organization': { standing: ['owner'] },
+  'read-entitlements': { standing: EVERYBODY },
+  'manage-subscription': { standing: ['site-admin'] },
+  'read-audit-trail': { standing: ['organization-token', 'audit-token'] },
+  'manage-organization-tokens': { standing: ['owner'] },
 
-  'read-projects': { organization: EVERYBODY },
-  'create-project': { organization: PROJECT_MANAGERS },
-  'update-project': { organization: PROJECT_MANAGERS },
-  'delete-project': { organization: PROJECT_MANAGERS },
+  // People.
+  'read-user': { standing: EVERYBODY, self: true },
+  'update-account': { standing: [], self: true },
+  'manage-user-tokens': { standing: ['site-admin'], self: true },
+  'read-memberships': { standing: EVERYBODY, self: true },
+  'manage-memberships': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },
+  'accept-membership': { standing: [], self: true },
 
-  'create-workspace': { organization: WORKSPACE_MANAGERS },
-  'read-workspace': { organization: WORKSPACE_READERS, workspace: 'read' },
-  'update-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'admin' },
-  'delete-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'admin' },
-  'force-delete-workspace': { organization: ['owner'], refusal: 'forbidden' },
-  'force-delete-own-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'admin', refusal: 'forbidden' },
-  'lock-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'write' },
-  'force-unlock-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'admin' },
-  'tag-workspace': { organization: WORKSPACE_MANAGERS, workspace: 'write' },
-  'manage-run-tasks': { organization: ['owner', 'manageRunTasks'], workspace: 'admin' },
+  // Teams. Secret ones are for their members, and for who may see all of them.
+  'read-teams': { standing: EVERYBODY },
+  'read-secret-teams': { standing: [...OWNERS_AND_TOKEN, 'accessSecretTeams'], grant: 'own-team-tokens' },
+  'manage-teams': { standing: [...OWNERS_AND_TOKEN, 'manageTeams'] },
+  'manage-organization-access': { standing: [...OWNERS_AND_TOKEN, 'manageOrganizationAccess'] },
+  'manage-team-membership': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },
+  'manage-team-tokens': { standing: [...OWNERS_AND_TOKEN, 'manageTeams'], grant: 'own-team-tokens' },
+  // Whoever is in it, or holds its token, owns the organization: nobody else may open that door.
+  'manage-owners': { standing: ['owner'] },
 
-  'read-runs': { organization: WORKSPACE_READERS, workspace: 'read' },
-  'queue-run': { organization: ['owner', 'manageWorkspaces'], workspace: 'plan' },
-  'apply-run': { organization: ['owner', 'manageWorkspaces'], workspace: 'write' },
-  'read-variables': { organization: WORKSPACE_READERS, workspace: 'read' },
-  'update-variables': { organization: WORKSPACE_MANAGERS, workspace: 'write' },
+  // What teams may do at places.
+  'read-workspace-access': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'manage-workspace-access': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
+  'read-project-access': { standing: PROJECT_READERS, grant: 'project-teams:read' },
+  'manage-project-access': { standing: PROJECT_MANAGERS, grant: 'project-teams:manage' },
 
-  'read-state-outputs': { organization: WORKSPACE_READERS, workspace: 'read' },
-  'read-state': { organization: WORKSPACE_READERS, workspace: 'read' },
-  'create-state': { organization: ['owner', 'manageWorkspaces'], workspace: 'write' },
+  // Projects.
+  'read-project': { standing: PROJECT_READERS, grant: 'project-settings:read' },
+  'create-project': { standing: PROJECT_MANAGERS },
+  'update-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:update' },
+  'delete-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:delete' },
+
+  // Workspaces.
+  'create-workspace': { standing: WORKSPACE_MANAGERS, grant: 'create' },
+  'read-workspace': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'update-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
+  // Asked of both projects (contract §5).
+  'move-workspace': { standing: PROJECT_MANAGERS, grant: 'move' },
+  'delete-workspace': { standing: WORKSPACE_MANAGERS, grant: 'delete' },
+  'force-delete-workspace': { standing: ['owner'], refusal: 'forbidden' },
+  'force-delete-own-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin', refusal: 'forbidden' },
+  'lock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'locking' },
+  'force-unlock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
+  'tag-workspace': { standing: WORKSPACE_MANAGERS, grant: 'tags' },
+  'assign-ssh-key': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  'manage-run-tasks': { standing: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
+
+  // Runs and what they are made of.
+  'read-runs': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'queue-run': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'comment-run': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'apply-run': { standing: WORKSPACE_WORKERS, grant: 'runs:apply' },
+  'force-cancel-run': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  'execute-run': { standing: ['agent'] },
+  'read-configuration-version': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'create-configuration-version': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
+
+  // Variables.
+  'read-variables': { standing: WORKSPACE_READERS, grant: 'variables:read' },
+  'update-variables': { standing: WORKSPACE_MANAGERS, grant: 'variables:write' },
+  'read-variable-sets': { standing: WORKSPACE_READERS, grant: 'variable-sets:read' },
+  'manage-variable-sets': { standing: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
+
+  // Keys and agents.
+  'read-ssh-keys': { standing: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
+  'manage-ssh-keys': { standing: ['owner', 'manageVcsSettings'] },
+  'read-agent-pools': { standing: EVERYBODY },
+  'manage-agent-pools': { standing: [...OWNERS_AND_TOKEN, 'manageAgentPools'] },
+  'manage-agent-tokens': { standing: ['owner', 'manageAgentPools'] },
+
+  // State.
+  'read-state-outputs': { standing: WORKSPACE_READERS, grant: 'state-versions:read-outputs' },
+  'read-state': { standing: WORKSPACE_READERS, grant: 'state-versions:read' },
+  'create-state': { standing: WORKSPACE_WORKERS, grant: 'state-versions:write' },
+  'delete-state-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
 } as const satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof permissions;
 
-/** What a permission is asked about. `level` is the highest that any of the caller's teams has on the workspace. */
-export type Place = { readonly organization: string; readonly level?: WorkspaceLevel | null };
+/** What a permission is asked about. */
+export type Place = {
+  /** Stable id, `org-…`; null for the site. */
+  readonly organization: string | null;
+  /** What the caller's teams have been given there (grants.queries.ts). */
+  readonly grants?: readonly Grant[];
+  /** Whose it is, where it is somebody's own. */
+  readonly user?: string;
+};
+
+/** What belongs to no organization. */
+export const SITE: Place = { organization: null };
 
 /** Whether this caller may do that there. */
-export const may = (actor: Identity, permission: Permission, { organization, level }: Place): boolean => {
+export const may = (actor: Identity, permission: Permission, { organization, grants, user }: Place): boolean => {
   const rule: Rule = permissions[permission];
   const standing = standingIn(actor, organization);
-  if (rule.organization.some((sufficient) => standing.has(sufficient))) return true;
-  if (!rule.workspace || !level) return false;
-  return WORKSPACE_LEVELS.indexOf(level) >= WORKSPACE_LEVELS.indexOf(rule.workspace);
+  if (rule.standing.some((sufficient) => standing.has(sufficient))) return true;
+  if (rule.self && actor.kind === 'user' && actor.id === user) return true;
+  return rule.grant !== undefined && grants !== undefined && gives(grants, rule.grant);
 };
 
 /** Throws the refusal that the table has for it. */

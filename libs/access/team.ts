@@ -16,6 +16,7 @@ export const ORGANIZATION_ACCESS = [
   'manageMembership',
   'manageTeams',
   'manageOrganizationAccess',
+  'accessSecretTeams',
 ] as const;
 
 export type OrganizationAccess = { readonly [A in (typeof ORGANIZATION_ACCESS)[number]]: boolean };

@@ -15,10 +15,10 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { teamById, teamsOf, type TeamDetailsRow } from './access.queries.js';
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { may } from './permissions.js';
+import { teamById, teamsOf, type TeamDetailsRow } from './teams.queries.js';
 
 export const teamResource = (team: TeamDetailsRow, actor: Actor): Resource => ({
   id: team.id,
@@ -34,7 +34,7 @@ export const teamResource = (team: TeamDetailsRow, actor: Actor): Resource => ({
       'can-update-membership': false,
       'can-destroy': false,
       'can-update-organization-access': false,
-      'can-update-api-token': may(actor, team.isOwners ? 'manage-owners-tokens' : 'manage-team-tokens', team),
+      'can-update-api-token': may(actor, team.isOwners ? 'manage-owners' : 'manage-team-tokens', team),
       'can-update-visibility': false,
     },
   },

@@ -1,10 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
 import { Database } from '#event-store';
 import { document, linkTo, type Document, type Resource } from '#json-api';
-import { userById, type UserRow } from './access.queries.js';
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { confirm } from './fresh.js';
+import { userById, type UserRow } from './users.queries.js';
 
 /** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
 export const userResource = ({ id, username, email, siteAdmin }: UserRow, isServiceAccount = false): Resource => ({

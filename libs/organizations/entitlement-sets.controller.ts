@@ -3,8 +3,7 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, type Document, type Resource } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
-import type { OrganizationRow } from './organization.js';
-import { organizationFor } from './organizations.queries.js';
+import { organizationFor, type OrganizationRow } from './organizations.queries.js';
 
 export const entitlementSet = ({ id, name, featureSet }: OrganizationRow): Resource => ({
   id,

@@ -1,4 +1,6 @@
-export type { FeatureSet, OrganizationEvent, OrganizationRow, OrganizationSettings } from './organization.js';
+export type { FeatureSet, OrganizationEvent, OrganizationSettings } from './organization.js';
 export { OrganizationsModule } from './organizations.module.js';
-export type { ProjectEvent, ProjectRow } from './project.js';
+export type { ProjectEvent } from './project.js';
+export type { OrganizationRow } from './organizations.queries.js';
+export type { ProjectRow } from './projects.queries.js';
 export { organizationsSlice } from './organizations.slice.js';

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable, type Decider, type Message, type Timestamp } from '#kernel';
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 
 /** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
@@ -153,15 +153,4 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       state.status === 'active' ? { ...state, featureSet } : state,
     OrganizationDeleted: () => ({ status: 'deleted' }),
   },
-};
-
-export type OrganizationRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly featureSet: FeatureSet;
-  readonly defaultProject: string;
-  readonly ownersTeam: string;
-  readonly settings: OrganizationSettings;
-  readonly createdAt: Timestamp;
 };

@@ -19,11 +19,11 @@ import {
   type Resource,
 } from '#json-api';
 import { entitlementSet } from './entitlement-sets.controller.js';
-import type { FeatureSet, OrganizationChanges, OrganizationRow } from './organization.js';
+import type { FeatureSet, OrganizationChanges } from './organization.js';
 import { organizationResource } from './organizations.document.js';
 import { executionMode } from './organizations.events.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
-import { listOrganizations, organizationFor } from './organizations.queries.js';
+import { listOrganizations, organizationFor, type OrganizationRow } from './organizations.queries.js';
 import { projectResource } from './projects.controller.js';
 import { projectsById } from './projects.queries.js';
 
@@ -136,10 +136,10 @@ export class OrganizationsController {
     const sets = includes.has('entitlement_set') ? rows.map(entitlementSet) : [];
     if (!includes.has('default_project')) return sets;
     // The list shows organizations to audit tokens, too, but nothing in them.
-    const readable = rows.filter(({ id }) => may(actor, 'read-projects', { organization: id }));
-    const ids = readable.map(({ defaultProject }) => defaultProject);
-    const projects = await projectsById(this.database, ids);
-    return [...sets, ...projects.map((project) => projectResource(project, actor))];
+    const ids = rows.map(({ defaultProject }) => defaultProject);
+    const projects = await projectsById(this.database, ids, actor);
+    const readable = projects.filter((project) => may(actor, 'read-project', project));
+    return [...sets, ...readable.map((project) => projectResource(project, actor))];
   }
 
   private render(row: OrganizationRow | null, actor: Actor): Document {

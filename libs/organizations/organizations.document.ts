@@ -1,6 +1,6 @@
 import { may, type Identity } from '#access';
 import { attributesOf, linkTo, toOne, type Resource } from '#json-api';
-import type { OrganizationRow } from './organization.js';
+import type { OrganizationRow } from './organizations.queries.js';
 
 /** An organization as every endpoint renders it. Its id is its name; the stable id is `external-id` (clients.md §3). */
 export const organizationResource = (row: OrganizationRow, actor: Identity): Resource => {

@@ -2,14 +2,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { Database, EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
 import { contextOf, fresh, NO_ORGANIZATION_ACCESS, OWNERS, team, type Actor, type Permission } from '#access';
-import {
-  organization,
-  type FeatureSet,
-  type OrganizationCommand,
-  type OrganizationRow,
-  type OrganizationSettings,
-} from './organization.js';
-import { organizationById, organizationForCommand } from './organizations.queries.js';
+import { organization, type FeatureSet, type OrganizationCommand, type OrganizationSettings } from './organization.js';
+import { organizationById, organizationForCommand, type OrganizationRow } from './organizations.queries.js';
 import { DEFAULT_PROJECT, project } from './project.js';
 
 export class CreateOrganization extends Command<OrganizationRow> {

@@ -1,8 +1,19 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database, Snapshot } from '#event-store';
 import { demand, fresh, type Actor, type Identity, type Permission } from '#access';
 import { limitOf, type Page } from '#json-api';
-import type { OrganizationRow } from './organization.js';
+import type { FeatureSet, OrganizationSettings } from './organization.js';
+
+export type OrganizationRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly featureSet: FeatureSet;
+  readonly defaultProject: string;
+  readonly ownersTeam: string;
+  readonly settings: OrganizationSettings;
+  readonly createdAt: Timestamp;
+};
 
 const COLUMNS = sql.raw(`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
   o.owners_team as "ownersTeam", o.settings, o.created_at as "createdAt"`);

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable, type Decider, type Message, type Timestamp } from '#kernel';
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 
 /** The project that every organization is born with, where workspaces go that name none. */
 export const DEFAULT_PROJECT = 'Default Project';
@@ -102,16 +102,4 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
         : state,
     ProjectDeleted: () => ({ status: 'deleted' }),
   },
-};
-
-export type ProjectRow = {
-  readonly id: string;
-  readonly organization: string;
-  readonly organizationName: string;
-  readonly isDefault: boolean;
-  readonly name: string;
-  readonly description: string | null;
-  readonly settings: ProjectSettings;
-  readonly createdAt: Timestamp;
-  readonly workspaceCount: number;
 };

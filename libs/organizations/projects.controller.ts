@@ -18,9 +18,9 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import type { ProjectChanges, ProjectRow } from './project.js';
+import type { ProjectChanges } from './project.js';
 import { CreateProject, ToProject } from './projects.handler.js';
-import { listProjects, projectFor } from './projects.queries.js';
+import { listProjects, projectFor, type ProjectRow } from './projects.queries.js';
 
 const settings = {
   'auto-destroy-activity-duration': z.string().nullish(),
@@ -69,12 +69,12 @@ export const projectResource = (row: ProjectRow, actor: Actor): Resource => ({
       'can-update': may(actor, 'update-project', row),
       'can-destroy': may(actor, 'delete-project', row) && !row.isDefault,
       'can-create-workspace': may(actor, 'create-workspace', row),
-      'can-move-workspace': may(actor, 'create-workspace', row),
+      'can-move-workspace': may(actor, 'move-workspace', row),
       'can-move-stack': false,
       'can-deploy-no-code-modules': false,
-      'can-read-teams': true,
+      'can-read-teams': may(actor, 'read-project-access', row),
       'can-manage-tags': may(actor, 'update-project', row),
-      'can-manage-teams': may(actor, 'update-project', row),
+      'can-manage-teams': may(actor, 'manage-project-access', row),
       'can-manage-in-hcp': false,
     },
   },
@@ -124,7 +124,7 @@ export class ProjectsController {
 
   @Get('projects/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(projectResource(await projectFor(this.database, actor, 'read-projects', id), actor));
+    return document(projectResource(await projectFor(this.database, actor, 'read-project', id), actor));
   }
 
   @Patch('projects/:id')

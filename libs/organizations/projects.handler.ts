@@ -2,9 +2,9 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
-import { project, type ProjectCommand, type ProjectRow } from './project.js';
+import { project, type ProjectCommand } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';
-import { projectById, projectFor } from './projects.queries.js';
+import { projectById, projectFor, type ProjectRow } from './projects.queries.js';
 
 type BirthCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
 type LaterCommand =
@@ -55,7 +55,7 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
         organization: ({ owner }) => owner.id,
         holding: ({ owner }) => [unchanged(owner.id, owner.snapshot.version)],
         context: contextOf(actor),
-        read: () => [projectById(id)],
+        read: () => [projectById(id, actor)],
       })
       .catch(refuseTaken);
     return rows[0]?.[0] as ProjectRow;
@@ -84,7 +84,7 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
         organization: ({ row }) => row.organization,
         context: contextOf(actor),
         read: () => [
-          projectById(id),
+          projectById(id, actor),
           // A workspace may have come in between the count and the lock.
           ...(command.type === 'DeleteProject'
             ? [staleWhen(sql`exists (select 1 from workspaces where project = ${id})`)]

@@ -1,8 +1,32 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database, Snapshot } from '#event-store';
-import { demand, fresh, type Actor, type Permission } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnProject,
+  isGrantedProject,
+  organizationsWhere,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+} from '#access';
 import { limitOf, type Page } from '#json-api';
-import type { ProjectRow } from './project.js';
+import type { ProjectSettings } from './project.js';
+
+export type ProjectRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly isDefault: boolean;
+  readonly name: string;
+  readonly description: string | null;
+  readonly settings: ProjectSettings;
+  readonly createdAt: Timestamp;
+  readonly workspaceCount: number;
+  /** What the caller's teams have been given on it. */
+  readonly grants: readonly Grant[];
+};
 
 const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
   p.name, p.description, p.settings, p.created_at as "createdAt",
@@ -10,10 +34,14 @@ const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.d
     where c.organization = p.organization and c.project = p.id) as "workspaceCount"`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
 
-export const projectById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where p.id = ${id}`;
+/** With what the caller may be asked about: their grants. */
+const columns = (actor: Identity): Sql => sql`${COLUMNS}, ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
 
-export const projectsById = (database: Database, ids: readonly string[]): Promise<ProjectRow[]> =>
-  database.rows<ProjectRow>(sql`select ${COLUMNS} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
+export const projectById = (id: string, actor: Identity): Sql =>
+  sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
+
+export const projectsById = (database: Database, ids: readonly string[], actor: Identity): Promise<ProjectRow[]> =>
+  database.rows<ProjectRow>(sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
 
 type ProjectForCommand = ProjectRow & { readonly snapshot: Snapshot };
 
@@ -24,7 +52,7 @@ export const projectFor = async (
   id: string,
 ): Promise<ProjectForCommand> => {
   const row = await database.row<ProjectForCommand>(sql`
-    select ${COLUMNS}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${columns(actor)}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
@@ -43,16 +71,18 @@ export const listProjects = async (
 ): Promise<{ rows: ProjectRow[]; total: number }> => {
   const where = sql.and([
     sql`p.organization = owner.id`,
+    sql`(owner.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`,
     ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const found = await database.rows<ProjectRow & { owner: string; total: number }>(sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
-      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
-      left join lateral (select ${COLUMNS} ${FROM} where ${where} order by p.name ${limitOf(page)}) page on true
+      from (select id, ${organizationsWhere(actor, 'read-project')} as whole
+              from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      left join lateral (select ${columns(actor)} ${FROM} where ${where} order by p.name ${limitOf(page)}) page on true
      order by page.name`);
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-projects', { organization: first.owner });
+  demand(actor, 'read-organization', { organization: first.owner });
   return { rows: found.filter((row) => row.id !== null), total: first.total };
 };

@@ -6,9 +6,9 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, parseBody, toOne, typeOf, type Document } from '#json-api';
 import { featureSetResource } from './feature-sets.controller.js';
-import { FEATURE_SETS, type OrganizationRow } from './organization.js';
+import { FEATURE_SETS } from './organization.js';
 import { ToOrganization } from './organizations.handler.js';
-import { organizationFor } from './organizations.queries.js';
+import { organizationFor, type OrganizationRow } from './organizations.queries.js';
 
 const body = z.object({
   data: z.object({

@@ -51,7 +51,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
     await demandOnState(this.database, actor, 'create-state', workspace);
     const id = this.ids.next('sv');
     await this.create(id, workspace, input, actor);
-    const made = await createdOrRepeated(this.database, workspace, id, input);
+    const made = await createdOrRepeated(this.database, actor, workspace, id, input);
     if (!made) throw notFound();
     return made.id === id ? made : this.repeat(made, id, input, actor);
   }
@@ -81,7 +81,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
     if (jsonState) await this.files.put(first.id, 'json-state', jsonState);
     if (!state || first.status === 'finalized') return first;
     await this.uploads.finalize(first, Readable.from([state]), actor);
-    return (await createdOrRepeated(this.database, first.workspace, first.id, input)) ?? first;
+    return (await createdOrRepeated(this.database, actor, first.workspace, first.id, input)) ?? first;
   }
 }
 

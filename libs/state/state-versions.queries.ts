@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { demand, fresh, type Actor, type Permission } from '#access';
+import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission } from '#access';
 import type { Database } from '#event-store';
 import { limitOf, type Page } from '#json-api';
 import type { Holder } from '#workspaces/to-workspace';
@@ -31,6 +31,8 @@ export type StateVersionRow = {
   readonly modules: Counts | null;
   readonly createdAt: Timestamp;
   readonly outputs: readonly OutputRow[];
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
 };
 
 const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "createdIn", v.serial, v.lineage, v.md5,
@@ -40,6 +42,9 @@ const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "cre
                                                 'detailedType', s.detailed_type) order by s.name)
               from state_version_outputs s where s.state_version = v.id), '[]') as outputs`);
 
+/** What the caller's teams have been given on its workspace. */
+const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+
 /** The state version, where the caller may do that with its workspace. */
 export const stateVersionFor = async (
   database: Database,
@@ -47,15 +52,15 @@ export const stateVersionFor = async (
   permission: Permission,
   id: string,
 ): Promise<StateVersionRow> => {
-  const row = await database.row<StateVersionRow>(
-    sql`select ${COLUMNS} from state_versions v where v.id = ${id} and ${fresh(actor)}`,
-  );
+  const row = await database.row<StateVersionRow>(sql`
+    select ${COLUMNS}, ${grants(actor)} as grants
+      from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
   return row;
 };
 
-type AtWorkspace = { readonly owner: string };
+type AtWorkspace = { readonly owner: string; readonly grants: readonly Grant[] };
 type MaybeVersion = { readonly [K in keyof StateVersionRow]: StateVersionRow[K] | null };
 
 const isVersion = <R extends MaybeVersion>(row: R): row is R & StateVersionRow => row.id !== null;
@@ -68,12 +73,12 @@ export const currentStateVersion = async (
   workspace: string,
 ): Promise<StateVersionRow | null> => {
   const row = await database.row<AtWorkspace & MaybeVersion>(sql`
-    select w.organization as owner, version.*
+    select w.organization as owner, ${grants(actor)} as grants, version.*
       from workspaces w
       left join lateral (select ${COLUMNS} from state_versions v where v.id = w.current_state_version) version on true
      where w.id = ${workspace} and ${fresh(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, { organization: row.owner });
+  demand(actor, permission, { organization: row.owner, grants: row.grants });
   return isVersion(row) ? row : null;
 };
 
@@ -84,9 +89,8 @@ export const demandOnState = async (
   permission: Permission,
   workspace: string,
 ): Promise<void> => {
-  const row = await database.row<{ organization: string }>(
-    sql`select w.organization from workspaces w where w.id = ${workspace} and ${fresh(actor)}`,
-  );
+  const row = await database.row<{ organization: string; grants: readonly Grant[] }>(sql`
+    select w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
 };
@@ -107,9 +111,9 @@ export const listStateVersions = async (
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
   const found = await database.rows<AtWorkspace & MaybeVersion & { total: number }>(sql`
     with target as materialized (
-           select w.id, w.organization from workspaces w join organizations o on o.id = w.organization
+           select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
             where o.name = ${organization} and w.name = ${workspace} and ${fresh(actor)})
-    select t.organization as owner, page.*,
+    select t.organization as owner, t.grants, page.*,
            (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
       from target t
       left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
@@ -117,7 +121,7 @@ export const listStateVersions = async (
      order by page."createdIn" desc`);
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-state', { organization: first.owner });
+  demand(actor, 'read-state', { organization: first.owner, grants: first.grants });
   return { rows: found.filter(isVersion), total: first.total };
 };
 
@@ -126,12 +130,13 @@ export type Repeatable = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
 /** The version just made under this id, or else the one that its maker repeated. */
 export const createdOrRepeated = (
   database: Database,
+  actor: Actor,
   workspace: string,
   id: string,
   { serial, lineage, md5 }: Repeatable,
 ): Promise<StateVersionRow | undefined> =>
   database.row<StateVersionRow>(sql`
-    select ${COLUMNS} from state_versions v
+    select ${COLUMNS}, ${grants(actor)} as grants from state_versions v join workspaces w on w.id = v.workspace
      where v.workspace = ${workspace}
        and (v.id = ${id} or (v.status <> 'discarded' and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
      order by (v.id = ${id}) desc, v.created_in desc limit 1`);
@@ -160,10 +165,12 @@ export const outputFor = async (
   actor: Actor,
   id: string,
 ): Promise<OutputRow & { readonly stateVersion: string }> => {
-  const row = await database.row<OutputRow & { organization: string; stateVersion: string }>(sql`
+  const row = await database.row<
+    OutputRow & { organization: string; stateVersion: string; grants: readonly Grant[] }
+  >(sql`
     select s.id, s.organization, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
-           s.detailed_type as "detailedType"
-      from state_version_outputs s where s.id = ${id} and ${fresh(actor)}`);
+           s.detailed_type as "detailedType", ${grants(actor)} as grants
+      from state_version_outputs s join workspaces w on w.id = s.workspace where s.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'read-state-outputs', row);
   return row;

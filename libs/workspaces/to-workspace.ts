@@ -2,8 +2,8 @@ import { Command } from '@nestjs/cqrs';
 import type { DataOf } from '#kernel';
 import { ACTOR_TYPE, type Actor } from '#access';
 import type { Holder } from './holder.js';
-import type { WorkspaceCommand, WorkspaceRow } from './workspace.js';
-import type { WorkspaceTarget } from './workspaces.queries.js';
+import type { WorkspaceCommand } from './workspace.js';
+import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 export type { Holder } from './holder.js';
 export type { OutputFact, StateFacts } from './state-head.js';
@@ -35,5 +35,5 @@ export class FinalizeUpload extends Command<WorkspaceRow | null> {
 /** Who a lock belongs to. An organization's token has no user of its own; clients know users, teams and runs. */
 export const holderOf = (actor: Actor): Holder => {
   const type = ACTOR_TYPE[actor.kind];
-  return { type: type === 'organizations' ? 'users' : type, id: actor.id, name: actor.name };
+  return { type: type === 'teams' ? type : 'users', id: actor.id, name: actor.name };
 };

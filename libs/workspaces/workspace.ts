@@ -1,4 +1,4 @@
-import { conflict, notFound, type DataOf, type Decider, type Message, type Timestamp } from '#kernel';
+import { conflict, notFound, type DataOf, type Decider, type Message } from '#kernel';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {
   changesOf,
@@ -161,27 +161,4 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
     ...tagEvolutions,
     ...stateEvolutions,
   },
-};
-
-export type WorkspaceRow = {
-  readonly id: string;
-  readonly organization: string;
-  readonly organizationName: string;
-  readonly project: string;
-  readonly name: string;
-  readonly settings: WorkspaceSettings;
-  /** What it follows where it sets nothing itself: the project's default, else the organization's. */
-  readonly inherited: {
-    readonly executionMode: WorkspaceSettings['executionMode'];
-    readonly agentPoolId: string | null;
-  };
-  readonly allowForceDelete: boolean;
-  readonly lock: (Lock & { readonly at: Timestamp }) | null;
-  readonly tags: readonly Tag[];
-  readonly currentStateVersion: string | null;
-  readonly resourceCount: number;
-  readonly outputs: readonly string[];
-  readonly createdAt: Timestamp;
-  readonly updatedAt: Timestamp;
-  readonly latestChangeAt: Timestamp;
 };

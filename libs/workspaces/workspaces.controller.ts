@@ -15,13 +15,12 @@ import {
 } from '#json-api';
 import { StateOutputs } from './state-outputs.js';
 import { holderOf, ToWorkspace } from './to-workspace.js';
-import type { WorkspaceRow } from './workspace.js';
 import { bindingsOf, createBody, lockBody, namesOf, originOf, settingsOf, updateBody } from './workspaces.body.js';
 import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
 import { includedWith, workspaceIncludes, type Include } from './workspaces.include.js';
 import { filterOf } from './workspaces.filter.js';
-import { listWorkspaces, workspaceFor, type WorkspaceTarget } from './workspaces.queries.js';
+import { listWorkspaces, workspaceFor, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
 @Controller('api/v2')
 export class WorkspacesController {

@@ -1,7 +1,7 @@
 import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { tagBindingResource } from './tag-bindings.document.js';
-import type { WorkspaceRow } from './workspace.js';
+import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
 const permissionsOf = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {

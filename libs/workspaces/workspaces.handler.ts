@@ -3,13 +3,14 @@ import { Ids, unprocessable, type EventContext } from '#kernel';
 import { Database, EventStore, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
-import { workspace, type WorkspaceCommand, type WorkspaceRow } from './workspace.js';
+import { workspace, type WorkspaceCommand } from './workspace.js';
 import {
   placeForNew,
   workspaceById,
   workspaceForCommand,
   type WorkspaceForCommand,
   type WorkspaceTarget,
+  type WorkspaceRow,
 } from './workspaces.queries.js';
 
 type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
@@ -25,7 +26,6 @@ export class CreateWorkspace extends Command<WorkspaceRow> {
 }
 
 const PERMISSION = {
-  UpdateWorkspace: 'update-workspace',
   LockWorkspace: 'lock-workspace',
   UnlockWorkspace: 'lock-workspace',
   ForceUnlockWorkspace: 'force-unlock-workspace',
@@ -73,7 +73,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
           ...(place.project && place.projectVersion ? [unchanged(place.project, place.projectVersion)] : []),
         ],
         context: contextOf(actor),
-        read: () => [workspaceById(id)],
+        read: () => [workspaceById(id, actor)],
       })
       .catch(refuseTaken);
     return rows[0]?.[0] as WorkspaceRow;
@@ -107,7 +107,7 @@ const tell = async (
       organization: ({ found }) => found.organization,
       holding: ({ found }) => heldFor(command, project, found),
       context,
-      read: ({ stream }) => [workspaceById(stream)],
+      read: ({ stream }) => [workspaceById(stream, actor)],
     })
     .catch(refuseTaken);
   return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
@@ -156,7 +156,31 @@ const heldFor = (
 const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {
   // Who may not even read it learns nothing, not that it is forbidden.
   if (!may(actor, 'read-workspace', found)) demand(actor, 'read-workspace', found);
-  const permission =
-    command.type === 'DeleteWorkspace' ? deletePermission(command.data.forced, found) : PERMISSION[command.type];
-  demand(actor, permission, found);
+  for (const permission of permissionsFor(command, found)) demand(actor, permission, found);
+  if (isMove(command, found)) {
+    const destination = { organization: found.organization, grants: found.projectGrants ?? [] };
+    for (const permission of moveInPermission) demand(actor, permission, destination);
+  }
+};
+
+const isMove = (command: LaterCommand, { project }: WorkspaceForCommand): boolean =>
+  command.type === 'UpdateWorkspace' && Boolean(command.data.project) && command.data.project !== project;
+
+/** Asked of the project that a workspace comes to, as moving it is of the one that it leaves (contract §5). */
+const moveInPermission: readonly Permission[] = ['move-workspace'];
+
+const updatePermission = (
+  command: Extract<LaterCommand, { type: 'UpdateWorkspace' }>,
+  found: WorkspaceForCommand,
+): readonly Permission[] => {
+  const { changes, bindings } = command.data;
+  if (!isMove(command, found)) return ['update-workspace'];
+  // Who may only move it changes nothing else on the way.
+  const onlyMoves = bindings === undefined && Object.keys(changes).length === 0;
+  return onlyMoves ? ['move-workspace'] : ['move-workspace', 'update-workspace'];
+};
+
+const permissionsFor = (command: LaterCommand, found: WorkspaceForCommand): readonly Permission[] => {
+  if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, found)];
+  return command.type === 'UpdateWorkspace' ? updatePermission(command, found) : [PERMISSION[command.type]];
 };

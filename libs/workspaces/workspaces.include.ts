@@ -4,7 +4,7 @@ import type { Database } from '#event-store';
 import { includesOf, withoutDoubles, type Query, type Resource } from '#json-api';
 import type { StateOutputs } from './state-outputs.js';
 import { tagBindingResource } from './tag-bindings.document.js';
-import type { WorkspaceRow } from './workspace.js';
+import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** The values of contract §4.3, and those that clients add (clients.md §7). */
 const INCLUDES = [

@@ -1,11 +1,51 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database, Snapshot } from '#event-store';
-import { demand, fresh, may, standingIn, type Actor, type Identity, type Permission, type Place } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnProject,
+  grantsOnWorkspace,
+  isGrantedWorkspace,
+  organizationsWhere,
+  standingIn,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  type Place,
+} from '#access';
 import { limitOf, type Page } from '#json-api';
-import type { WorkspaceRow } from './workspace.js';
+import type { Lock } from './lock.js';
+import type { WorkspaceSettings } from './settings.js';
+import type { Tag } from './tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
+
+export type WorkspaceRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly project: string;
+  readonly name: string;
+  readonly settings: WorkspaceSettings;
+  /** What it follows where it sets nothing itself: the project's default, else the organization's. */
+  readonly inherited: {
+    readonly executionMode: WorkspaceSettings['executionMode'];
+    readonly agentPoolId: string | null;
+  };
+  readonly allowForceDelete: boolean;
+  readonly lock: (Lock & { readonly at: Timestamp }) | null;
+  readonly tags: readonly Tag[];
+  readonly currentStateVersion: string | null;
+  readonly resourceCount: number;
+  readonly outputs: readonly string[];
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly latestChangeAt: Timestamp;
+  /** What the caller's teams have been given there. */
+  readonly grants: readonly Grant[];
+};
 
 const COLUMNS = sql.raw(`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
   jsonb_build_object(
@@ -25,7 +65,14 @@ const FROM = sql.raw(
 const isTarget = (target: WorkspaceTarget): Sql =>
   'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
 
-export const workspaceById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where w.id = ${id}`;
+/** What teams have been given on the workspace counts for the caller; nobody's where a signed link stands for them. */
+const grants = (actor: Identity | null): Sql =>
+  actor ? grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project')) : sql.raw(`'[]'::jsonb`);
+
+const columns = (actor: Identity | null): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
+
+export const workspaceById = (id: string, actor: Identity | null): Sql =>
+  sql`select ${columns(actor)} ${FROM} where w.id = ${id}`;
 
 /** The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. */
 export const workspaceFor = async (
@@ -35,7 +82,7 @@ export const workspaceFor = async (
   target: WorkspaceTarget,
 ): Promise<WorkspaceRow> => {
   const row = await database.row<WorkspaceRow>(
-    sql`select ${COLUMNS} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
+    sql`select ${columns(actor)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
   );
   if (!row) throw notFound();
   demand(actor, permission, row);
@@ -44,11 +91,15 @@ export const workspaceFor = async (
 
 /** What a decision needs to know besides the stream's own state. */
 export type WorkspaceForCommand = Place & {
+  readonly organization: string;
+  readonly project: string;
   readonly id: string;
   readonly allowForceDelete: boolean;
   readonly organizationVersion: number;
   /** Version of the project that the command names; null where it is none of the same organization, or none is named. */
   readonly projectVersion: number | null;
+  /** What the caller's teams have been given on that project. */
+  readonly projectGrants: readonly Grant[] | null;
   readonly snapshot: Snapshot;
 };
 
@@ -59,10 +110,11 @@ export const workspaceForCommand = async (
   project: string | null,
 ): Promise<WorkspaceForCommand> => {
   const row = await database.row<WorkspaceForCommand>(sql`
-    select w.id, w.organization, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
-           so.version as "organizationVersion",
+    select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+           so.version as "organizationVersion", ${grants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
+           ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
            jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
       join event_store.streams so on so.stream = w.organization
@@ -72,7 +124,7 @@ export const workspaceForCommand = async (
 };
 
 /** Where a new workspace would go; `project` null where it is none of the organization's. */
-export type PlaceForNew = {
+export type PlaceForNew = Place & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly project: string | null;
@@ -86,7 +138,8 @@ export const placeForNew = async (
   project: string | null,
 ): Promise<PlaceForNew> => {
   const row = await database.row<PlaceForNew>(sql`
-    select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion"
+    select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
+           ${grantsOnProject(actor, sql.raw('p.id'))} as grants
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
@@ -129,13 +182,6 @@ const orderOf = ({ sort, descending }: WorkspaceFilter): { readonly inner: Sql; 
   };
 };
 
-/** Whether a caller sees all workspaces of an organization: decided in the query, before paging and counting. */
-const seesAll = (actor: Identity): Sql => {
-  if (actor.siteAdmin) return sql`true`;
-  const seen = [...actor.standings.keys()].filter((organization) => may(actor, 'read-workspace', { organization }));
-  return sql`id = any (${seen}::text[])`;
-};
-
 const likePattern = (wildcard: string): string =>
   wildcard.replaceAll(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%');
 
@@ -166,10 +212,18 @@ const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
 ];
 
 /** Counting a hundred thousand rows for every page would cost more than the page: the whole has its own count. */
-const totalOf = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0
-    ? sql`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c where owner.whole and c.organization = owner.id)`
-    : sql`(select count(*) from workspaces w where owner.whole and w.organization = owner.id and ${sql.and(conditions)})`;
+const totalOf = (actor: Actor, conditions: readonly Sql[]): Sql => {
+  const counted = sql`(select count(*) from workspaces w
+                        where ${isSeen(actor)} and w.organization = owner.id and ${sql.and(conditions)})`;
+  if (conditions.length > 0) return counted;
+  return sql`case when owner.whole
+                  then (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c where c.organization = owner.id)
+                  else ${counted} end`;
+};
+
+/** The whole by standing, or else what teams have been given: in the query, before paging and counting. */
+const isSeen = (actor: Actor): Sql =>
+  sql`(owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
 
 /** One page and the count of all, in one statement. */
 export const listWorkspaces = async (
@@ -183,14 +237,14 @@ export const listWorkspaces = async (
   const order = orderOf(filter);
   const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
     select owner.id as owner, owner.total, page.*
-      from (select owner.*, ${totalOf(conditions)} as total
-              from (select id, ${seesAll(actor)} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      from (select owner.*, ${totalOf(actor, conditions)} as total
+              from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole from organizations where name = ${organizationName} and ${fresh(actor)}) owner
              -- Once, and not for each row of the page.
             offset 0) owner
       left join lateral (
-        select ${COLUMNS}
+        select ${columns(actor)}
           from (select w.* from workspaces w
-                 where owner.whole and w.organization = owner.id and ${sql.and(conditions)}
+                 where ${isSeen(actor)} and w.organization = owner.id and ${sql.and(conditions)}
                  ${order.inner} ${limitOf(page)}) w
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      ${order.outer}`);

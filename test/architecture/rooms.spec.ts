@@ -1,11 +1,18 @@
-import 'reflect-metadata';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { schemas } from '#message-log';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { registry, slices } from '../../apps/slices.js';
+import {
+  controllersIn,
+  filesOf,
+  LIBS,
+  roomsOfTheHouse,
+  routesOf,
+  type Room,
+  type Route,
+} from '../support/gateway-routes.js';
 import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -29,53 +36,6 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
 
-const LIBS = join(import.meta.dirname, '../../libs');
-
-type Route = { readonly method: string; readonly path: string };
-type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
-
-// Nest keeps what its decorators say under these names, and exports none of them.
-const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
-
-const isController = (value: unknown): value is Type =>
-  typeof value === 'function' && metadata('__controller__', value) === true;
-
-const join2 = (...parts: readonly string[]): string => `/${parts.join('/')}`.replaceAll(/\/+/g, '/');
-
-const routesOf = (controller: Type): Route[] =>
-  Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
-    const handler: unknown = (controller.prototype as Record<string, unknown>)[name];
-    if (name === 'constructor' || typeof handler !== 'function' || metadata('path', handler) === undefined) return [];
-    const paths = [metadata<string | string[]>('path', handler) ?? ''].flat();
-    const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
-    const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
-    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: join2(prefix, path) })));
-  });
-
-const filesOf = async (suffix: RegExp): Promise<string[]> =>
-  (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
-
-const roomOf = async (file: string): Promise<Room> => {
-  const exported = Object.values((await import(`../../libs/${file.replace(/\.ts$/, '.js')}`)) as object);
-  const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
-  return { file, name, controllers: exported.filter(isController) };
-};
-
-type Listing = { imports?: unknown[]; controllers?: Type[] };
-
-/** Every controller that a module and those it imports list. */
-const controllersIn = (module: Type | DynamicModule, seen = new Set<Type>()): Type[] => {
-  const { module: type, ...dynamic } = 'module' in module ? module : { module };
-  if (seen.has(type)) return [];
-  seen.add(type);
-  const listed = (key: keyof Listing): unknown[] => [
-    ...(metadata<unknown[]>(key, type) ?? []),
-    ...(((dynamic as Listing)[key] ?? []) as unknown[]),
-  ];
-  const below = (listed('imports') as (Type | DynamicModule)[]).flatMap((inner) => controllersIn(inner, seen));
-  return [...(listed('controllers') as Type[]), ...below];
-};
-
 let server: TestServer;
 let rooms: readonly Room[];
 /** What stands for a parameter, by the collection before it. */
@@ -83,7 +43,7 @@ let seeds: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   server = await startTestServer();
-  rooms = await Promise.all((await filesOf(/\.controller\.ts$/)).map(roomOf));
+  rooms = await roomsOfTheHouse();
   seeds = await furnish();
 });
 

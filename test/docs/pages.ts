@@ -38,11 +38,17 @@ const byRoom = (all: readonly Route[]): string[] =>
 
 const permissionTable = (): string =>
   table(
-    ['Permission', 'Standing in the organization', 'or level on the workspace'],
+    [
+      'Permission',
+      'Standing in the organization, or at the site',
+      'or what a team has been given there',
+      'or their own',
+    ],
     Object.entries(permissions).map(([name, rule]) => [
       code(name),
-      rule.organization.map(code).join(', '),
-      'workspace' in rule ? `${code(rule.workspace)} or higher` : '',
+      rule.standing.map(code).join(', '),
+      'grant' in rule ? code(rule.grant) : '',
+      'self' in rule ? 'yes' : '',
     ]),
   );
 

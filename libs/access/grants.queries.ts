@@ -1,0 +1,60 @@
+import { sql, type Sql } from '#kernel';
+import type { Identity } from './actor.js';
+import { may, type Permission } from './permissions.js';
+
+const NONE = sql.raw(`'[]'::jsonb`);
+
+/** Those who need no grant, or can have none: then nothing is looked up. */
+const hasNone = (actor: Identity): boolean => actor.siteAdmin || actor.teams.length === 0;
+
+/**
+ * What the caller's teams have been given on a workspace, directly and through its project: an expression that yields
+ * `Grant[]` as jsonb, for a column named `grants` of a row that permissions are asked about. `workspace` and `project`
+ * are the columns with their ids.
+ */
+export const grantsOnWorkspace = (actor: Identity, workspace: Sql, project: Sql): Sql =>
+  hasNone(actor)
+    ? NONE
+    : sql`(select coalesce(jsonb_agg(jsonb_build_object('on', g.place, 'level', g.access, 'custom', g.custom)), '[]')
+             from (select 'workspace' as place, access, custom from team_workspaces
+                    where workspace = ${workspace} and team = any (${actor.teams}::text[])
+                   union all
+                   select 'project', access, custom from team_projects
+                    where project = ${project} and team = any (${actor.teams}::text[])) g)`;
+
+/** The same for a project: what teams have been given on it, and a passage for who sees a workspace in it. */
+export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
+  hasNone(actor)
+    ? NONE
+    : sql`(select coalesce(jsonb_agg(jsonb_build_object('on', 'project', 'level', g.access, 'custom', g.custom)), '[]')
+             from (select access, custom from team_projects
+                    where project = ${project} and team = any (${actor.teams}::text[])
+                   union all
+                   select 'passage', null where exists (
+                     select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
+                      where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
+
+/** Whether any grant lets the caller see this workspace: every level does (see WORKSPACE_READ in grants.ts). */
+export const isGrantedWorkspace = (actor: Identity, workspace: Sql, project: Sql): Sql =>
+  hasNone(actor)
+    ? sql`false`
+    : sql`(exists (select 1 from team_workspaces where workspace = ${workspace} and team = any (${actor.teams}::text[]))
+           or exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[])))`;
+
+/** Whether any grant lets the caller see this project. */
+export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
+  hasNone(actor)
+    ? sql`false`
+    : sql`(exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[]))
+           or exists (select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
+                       where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
+
+/**
+ * A condition on a row of `organizations`: whether the caller may do that by standing everywhere in it, so that a list
+ * shows all of it without looking at grants.
+ */
+export const organizationsWhere = (actor: Identity, permission: Permission): Sql => {
+  if (actor.siteAdmin) return may(actor, permission, { organization: null }) ? sql`true` : sql`false`;
+  const there = [...actor.standings.keys()].filter((organization) => may(actor, permission, { organization }));
+  return sql`id = any (${there}::text[])`;
+};

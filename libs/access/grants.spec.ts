@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { capabilitiesOf, gives, PROJECT_FIELDS, PROJECT_LEVELS, WORKSPACE_FIELDS, WORKSPACE_LEVELS } from './grants.js';
+import type { Capability, Grant, ProjectAccess, ProjectWorkspaceAccess, WorkspaceAccess } from './grants.js';
+
+const LEAST: WorkspaceAccess = {
+  runs: 'read',
+  variables: 'none',
+  stateVersions: 'none',
+  sentinelMocks: 'none',
+  workspaceLocking: false,
+  runTasks: false,
+};
+const MOST: WorkspaceAccess = {
+  runs: 'apply',
+  variables: 'write',
+  stateVersions: 'write',
+  sentinelMocks: 'read',
+  workspaceLocking: true,
+  runTasks: true,
+};
+
+const { workspaceLocking: _, ...least } = LEAST;
+const { workspaceLocking: __, ...most } = MOST;
+const LEAST_IN_PROJECT = { ...least, create: false, locking: false, delete: false, move: false };
+const MOST_IN_PROJECT = { ...most, create: true, locking: true, delete: true, move: true };
+const LEAST_OF_PROJECT: ProjectAccess = { settings: 'read', teams: 'none', variableSets: 'none' };
+const MOST_OF_PROJECT: ProjectAccess = { settings: 'delete', teams: 'manage', variableSets: 'write' };
+
+const onWorkspace = (custom: WorkspaceAccess): Grant => ({ on: 'workspace', level: 'custom', custom });
+const onProject = (custom: ProjectWorkspaceAccess, project: ProjectAccess): Grant => ({
+  on: 'project',
+  level: 'custom',
+  custom: { ...custom, project },
+});
+
+const worth = (grant: Grant): Capability[] => [...capabilitiesOf(grant)].toSorted();
+const missing = (of: Grant, from: Grant): Capability[] => worth(of).filter((one) => !capabilitiesOf(from).has(one));
+
+describe('a fixed level', () => {
+  const fixed = (on: 'workspace' | 'project', levels: readonly string[]): Grant[] =>
+    levels.filter((level) => level !== 'custom').map((level) => ({ on, level }) as Grant);
+
+  it.each([
+    ['workspace', fixed('workspace', WORKSPACE_LEVELS)],
+    ['project', fixed('project', PROJECT_LEVELS)],
+  ] as const)('on a %s includes those below it, and more', (on, levels) => {
+    for (const [index, higher] of levels.entries()) {
+      const lower = levels[index - 1];
+      if (!lower) continue;
+      expect([on, higher.level, missing(lower, higher)]).toEqual([on, higher.level, []]);
+      expect(missing(higher, lower)).not.toEqual([]);
+    }
+  });
+
+  it.each(['read', 'write', 'admin'] as const)('%s on a project includes the same on each workspace in it', (level) => {
+    expect(missing({ on: 'workspace', level }, { on: 'project', level })).toEqual([]);
+  });
+
+  it.each(['read', 'plan', 'write', 'admin'] as const)('%s on a workspace says nothing about its project', (level) => {
+    expect(
+      worth({ on: 'workspace', level }).filter((word) => /^(?:project|variable-sets)|create|move/.test(word)),
+    ).toEqual([]);
+  });
+
+  it('is worth nothing where nobody knows it', () => {
+    expect(worth({ on: 'workspace', level: 'superuser' } as unknown as Grant)).toEqual([]);
+  });
+});
+
+describe('custom access', () => {
+  it('is worth seeing the workspace at the least', () => {
+    expect(worth(onWorkspace(LEAST))).toEqual(['runs:read']);
+  });
+
+  it('at its most is still not administering the workspace', () => {
+    expect(missing({ on: 'workspace', level: 'admin' }, onWorkspace(MOST)).toSorted()).toEqual([
+      'admin',
+      'delete',
+      'tags',
+    ]);
+  });
+
+  it('on a project at its most is still not administering the workspaces in it', () => {
+    expect(missing({ on: 'project', level: 'admin' }, onProject(MOST_IN_PROJECT, MOST_OF_PROJECT)).toSorted()).toEqual([
+      'admin',
+      'tags',
+    ]);
+  });
+
+  it('grows with every field, and each value includes those before it', () => {
+    for (const [field, scale] of Object.entries(WORKSPACE_FIELDS)) {
+      const steps = scale.map((value) => onWorkspace({ ...LEAST, [field]: value }));
+      expect(steps.map((step) => worth(step).length)).toEqual(
+        scale.map((_value, index) => worth(onWorkspace(LEAST)).length + index),
+      );
+      for (const [index, step] of steps.entries()) expect(missing(steps[index - 1] ?? step, step)).toEqual([]);
+    }
+    for (const [field, scale] of Object.entries(PROJECT_FIELDS)) {
+      const steps = scale.map((value) => onProject(LEAST_IN_PROJECT, { ...LEAST_OF_PROJECT, [field]: value }));
+      expect(steps.map((step) => worth(step).length)).toEqual(scale.map((_value, index) => 2 + index));
+      for (const [index, step] of steps.entries()) expect(missing(steps[index - 1] ?? step, step)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['create', 'create'],
+    ['locking', 'locking'],
+    ['delete', 'delete'],
+    ['move', 'move'],
+    ['runTasks', 'run-tasks'],
+  ] as const)('on a project, %s is one capability', (field, capability) => {
+    const more = onProject({ ...LEAST_IN_PROJECT, [field]: true }, LEAST_OF_PROJECT);
+    expect(missing(more, onProject(LEAST_IN_PROJECT, LEAST_OF_PROJECT))).toEqual([capability]);
+  });
+});
+
+describe('several grants', () => {
+  it('give what any of them gives', () => {
+    const locker = onWorkspace({ ...LEAST, workspaceLocking: true });
+    const reader: Grant = { on: 'project', level: 'read' };
+    expect(gives([reader, locker], 'locking')).toBe(true);
+    expect(gives([locker, reader], 'state-versions:read')).toBe(true);
+    expect(gives([locker, reader], 'state-versions:write')).toBe(false);
+    expect(gives([], 'runs:read')).toBe(false);
+  });
+});
