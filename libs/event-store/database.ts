@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { compile, unavailable, type Sql } from '#kernel';
+import { Batch } from './batch.js';
 import { isOutage, isStatementMixUp } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
 
@@ -45,6 +46,15 @@ const send = async (client: pg.Client, statement: Sql): Promise<Row[]> => {
   return result.rows;
 };
 
+const sendBatch = (client: pg.Client, statements: readonly Sql[]): Promise<Row[][]> =>
+  new Promise((resolve, reject) => {
+    const prepared = statements.map((statement) => {
+      const { text, values } = compile(statement);
+      return { name: nameOf(text), text, values };
+    });
+    client.query(new Batch(prepared, rowTypes, resolve, reject));
+  });
+
 /** What pg's declarations leave out: the socket that a client writes to. */
 type WithSocket = { readonly connection: { readonly stream: Socket } };
 
@@ -87,9 +97,6 @@ const LIMITS: Limits = {
   query_timeout: ANSWER_TIMEOUT_MS,
 };
 
-const BEGIN = { strings: ['begin'], values: [] };
-const COMMIT = { strings: ['commit'], values: [] };
-
 class Lane {
   pending = 0;
   private client: Promise<pg.Client> | null = null;
@@ -97,13 +104,13 @@ class Lane {
 
   constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
 
-  /** Enqueues in one tick, so that nobody's statement comes between: a transaction needs no connection of its own. */
+  /** All of them as one transaction; nobody's statement comes between, so it needs no connection of its own. */
   async pipeline(statements: readonly Sql[]): Promise<Row[][]> {
     this.pending += 1;
     try {
       const client = await this.connected();
       corkForThisTurn(client);
-      return await settle(statements.map((statement) => send(client, statement)));
+      return await sendBatch(client, statements);
     } finally {
       this.pending -= 1;
     }
@@ -153,9 +160,8 @@ export class Database {
   }
 
   /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
-  async transaction(statements: readonly Sql[]): Promise<Row[][]> {
-    const results = await this.pipeline([BEGIN, ...statements, COMMIT]);
-    return results.slice(1, -1);
+  transaction(statements: readonly Sql[]): Promise<Row[][]> {
+    return this.pipeline(statements);
   }
 
   async session(onEnd: () => void = () => undefined): Promise<Session> {

@@ -225,15 +225,20 @@ export class EventStore {
   }
 
   /**
-   * Does the work again, reading included, as often as somebody else was faster; `races` names a unique constraint that
-   * says so as well.
+   * Does the work again, reading included, as often as somebody else was faster; `races` names unique constraints that
+   * say so as well.
    */
-  async untilFirst<T>(work: () => Promise<T>, { races }: { readonly races?: string } = {}): Promise<T> {
+  async untilFirst<T>(
+    work: () => Promise<T>,
+    { races = [] }: { readonly races?: string | readonly string[] } = {},
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();
       } catch (error) {
-        const lost = isStale(error) || isWorthRepeating(error) || (races && brokenUnique(error) === races);
+        const broken = brokenUnique(error);
+        const raced = broken !== null && [races].flat().includes(broken);
+        const lost = isStale(error) || isWorthRepeating(error) || raced;
         if (!lost) throw error;
         if (attempt === ATTEMPTS) throw unavailable('Too many are changing this at once. Please try again.', 1);
         await pauseBefore(attempt);

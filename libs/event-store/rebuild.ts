@@ -19,9 +19,11 @@ export type View = {
 };
 
 export const viewsOf = (slices: readonly Slice[]): View[] => [
-  ...slices.flatMap((slice) => slice.projections.map(inline)),
-  ...slices.flatMap((slice) => slice.followers.filter((follower) => follower.tables.length > 0).map(followed)),
+  ...slices.flatMap((slice) => slice.projections.filter(hasTables).map(inline)),
+  ...slices.flatMap((slice) => slice.followers.filter(hasTables).map(followed)),
 ];
+
+const hasTables = ({ tables }: Projection | Follower): boolean => tables.length > 0;
 
 const inline = (projection: Projection): View => ({
   name: projection.name,
