@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
+import { FolderBlobs, type BlobStore } from '#blob-store';
 import { Database, EventStore, isAheadOfCluster, isOutage, migrate } from '#event-store';
 import {
   createLogger,
@@ -25,6 +26,7 @@ export type House = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: EventStore;
+  readonly blobs: BlobStore;
   readonly databaseUrl: string;
   readonly encryptionKey: Buffer;
   /** Gives everything back, in the right order. */
@@ -106,6 +108,7 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
   return {
     ...furniture,
     store,
+    blobs: new FolderBlobs(furniture.settings.blobsFolder, furniture.clock),
     databaseUrl,
     encryptionKey,
     close: async () => {

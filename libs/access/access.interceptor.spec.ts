@@ -4,6 +4,7 @@ import { defer, firstValueFrom, of, throwError } from 'rxjs';
 import { Clock } from '#kernel';
 import { Database } from '#event-store';
 import { AccessInterceptor } from './access.interceptor.js';
+import { TokenUses } from './authentication-tokens.uses.js';
 import { Authenticator } from './authenticator.js';
 
 class StoppedClock extends Clock {
@@ -31,7 +32,7 @@ const setUp = () => {
   const database = new OneCaller();
   const request = { id: 'r', ip: '', headers: { authorization: 'Bearer a-secret' }, secret: 'a-secret' };
   const context = { switchToHttp: () => ({ getRequest: () => request }) } as unknown as ExecutionContext;
-  const interceptor = new AccessInterceptor(new Authenticator(database, new StoppedClock()));
+  const interceptor = new AccessInterceptor(new Authenticator(database, new StoppedClock(), new TokenUses(database)));
   /** A request whose first statements fail, this many times. */
   const run = (failures: number, error: Error = outdated): Promise<unknown> => {
     let left = failures;

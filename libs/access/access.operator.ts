@@ -1,9 +1,20 @@
 import { notFound, sql, type Ids } from '#kernel';
-import { brokenUnique, unborn, writeOf, type EventStore, type Row } from '#event-store';
+import {
+  brokenUnique,
+  unborn,
+  unchanged,
+  writeOf,
+  type EventStore,
+  type Row,
+  type Snapshot,
+  type Write,
+} from '#event-store';
 import { systemContext } from './actor.js';
 import { authenticationToken } from './authentication-token.js';
 import { hashOf } from './authenticator.js';
-import { OWNERS, team } from './team.js';
+import { membership } from './membership.js';
+import { team } from './team.js';
+import { snapshotOf } from './teams.queries.js';
 import { user } from './user.js';
 
 export const ADMIN = 'admin';
@@ -24,24 +35,64 @@ export const ensureUser = async (
   return { id };
 };
 
-/** Makes a user an owner of an organization; throws `not-found` where there is none of that name. */
+type Ownership = {
+  readonly organization: string;
+  readonly version: number;
+  readonly team: string;
+  readonly teamSnapshot: Snapshot;
+  /** Null where the user is not in the organization yet. */
+  readonly membership: string | null;
+  readonly membershipSnapshot: Snapshot;
+};
+
+const ownershipFor = async (store: EventStore, user: string, organizationName: string): Promise<Ownership> => {
+  const row = await store.database.row<Ownership>(sql`
+    select o.id as organization, so.version, o.owners_team as team, ${snapshotOf('st')} as "teamSnapshot",
+           m.id as membership, ${snapshotOf('sm')} as "membershipSnapshot"
+      from organizations o
+      join event_store.streams so on so.stream = o.id
+      join event_store.streams st on st.stream = o.owners_team
+      left join organization_memberships m on m.organization = o.id and m.user_id = ${user}
+      left join event_store.streams sm on sm.stream = m.id
+     where o.name = ${organizationName}`);
+  if (!row) throw notFound(`There is no organization named ${organizationName}`);
+  return row;
+};
+
+type Person = { readonly user: string; readonly username: string };
+
+const entering = async (store: EventStore, ids: Ids, found: Ownership, person: Person): Promise<Write> => {
+  const { organization, membership: id } = found;
+  if (id === null) {
+    const birth = { type: 'CreateMembership', data: { ...person, email: null, status: 'active' } } as const;
+    return writeOf(membership, unborn(ids.next('ou'), membership), organization, birth);
+  }
+  const acceptance = { type: 'AcceptMembership', data: { username: person.username } } as const;
+  return writeOf(membership, await store.restore(id, membership, found.membershipSnapshot), organization, acceptance);
+};
+
+/** Makes a user an owner of an organization, and a member first; throws `not-found` where there is none of that name. */
 export const makeOwner = async (
   store: EventStore,
   ids: Ids,
   { id, username }: { readonly id: string; readonly username: string },
   organizationName: string,
 ): Promise<void> => {
-  const owners = await store.database.row<{ id: string; organization: string }>(sql`
-    select t.id, t.organization from teams t join organizations o on o.id = t.organization
-     where o.name = ${organizationName} and t.name = ${OWNERS}`);
-  if (!owners) throw notFound(`There is no organization named ${organizationName}`);
-  await store.handle({
-    decider: team,
-    load: () => store.load(owners.id, team),
-    command: () => ({ type: 'AddTeamMember', data: { user: id, username } }) as const,
-    organization: () => owners.organization,
-    context: systemContext('command line', ids.uuid()),
-  });
+  const person = { user: id, username };
+  const work = async (): Promise<void> => {
+    const found = await ownershipFor(store, id, organizationName);
+    const owners = await store.restore(found.team, team, found.teamSnapshot);
+    const adding = { type: 'AddTeamMembers', data: { members: [person] } } as const;
+    await store.append(
+      [
+        unchanged(found.organization, found.version),
+        await entering(store, ids, found, person),
+        writeOf(team, owners, found.organization, adding),
+      ],
+      systemContext('command line', ids.uuid()),
+    );
+  };
+  await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
 /** A token for a user, outside of any request. */
@@ -74,6 +125,10 @@ export const issueUserToken = async (
   return secret;
 };
 
+/** Not by the name: they can take another, and somebody else theirs. */
+const firstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
+  store.database.row(sql`select id from users where site_admin order by created_at, id limit 1`);
+
 /**
  * The site's first administrator and a token that opens everything for them. Does nothing where that token is known
  * already, so that every start may call it, and several at once.
@@ -83,7 +138,7 @@ export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): 
     store.database.row(sql`select 1 from access.token_hashes where hash = ${hashOf(secret)}`);
   if (await known()) return;
   try {
-    const { id } = await ensureUser(store, ids, ADMIN, true);
+    const { id } = (await firstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN, true));
     await giveToken(store, ids, id, secret, 'First administrator');
   } catch (error) {
     // Another process that starts at the same time was faster.

@@ -18,3 +18,18 @@ export const organizationIdFor = async (
   demand(actor, permission, { organization: row.id });
   return row.id;
 };
+
+/** As above, with the version of its stream, for who brings something into it. */
+export const organizationForBirth = async (
+  database: Database,
+  name: string,
+  permission: Permission,
+  actor: Actor,
+): Promise<{ readonly organization: string; readonly version: number }> => {
+  const row = await database.row<{ organization: string; version: number }>(sql`
+    select o.id as organization, s.version from organizations o join event_store.streams s on s.stream = o.id
+     where o.name = ${name} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};

@@ -1,18 +1,27 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Clock, sql } from '#kernel';
+import { rebuild, verify, viewsOf } from '#event-store';
 import { logLength, wholeLog } from '../../test/support/log.js';
 import {
   answered,
+  makeAgentPool,
+  makeAgentToken,
   makeOrganization,
   makeOrganizationToken,
+  makeTeam,
   makeToken,
   makeWorkspace,
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
+import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { ensureUser, issueUserToken, makeOwner } from './access.operator.js';
+import { accessSlice } from './access.slice.js';
+import { Authenticator } from './authenticator.js';
+import { TokenUses } from './authentication-tokens.uses.js';
+import { may } from './permissions.js';
 
 class SetClock extends Clock {
   time = Date.parse('2026-11-21T12:00:00.000Z');
@@ -25,10 +34,12 @@ const clock = new SetClock();
 let server: TestServer;
 let acme: SeededOrganization;
 let admin: string;
+let pool: string;
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
   acme = await makeOrganization(server, 'acme');
+  pool = await makeAgentPool(server, 'acme', 'edge');
   admin = (await server.get('/api/v2/account/details')).body.data.id as string;
 });
 
@@ -63,16 +74,25 @@ const dump = async (...schemas: readonly string[]): Promise<string> => {
   return JSON.stringify(texts);
 };
 
+const teams = (): string => `/api/v2/teams/${acme.ownersTeam}/authentication-tokens`;
+const agents = (): string => `/api/v2/agent-pools/${pool}/authentication-tokens`;
+
 const KINDS = [
   ['a user', user],
   ['a team', team],
+  ['a team, by name', teams],
   ['an organization', () => ORGANIZATION],
   ['an audit trail', () => AUDIT],
+  ['an agent pool', agents],
 ] as const;
+
+let names = 0;
+/** A token with a name that no other has. */
+const named = (attributes: object = {}) => token({ description: `name ${(names += 1)}`, ...attributes });
 
 describe.each(KINDS)('the token of %s', (_, path) => {
   it('shows its secret when it is created, and never again', async () => {
-    const created = answered(await server.post(path(), token({ description: 'ci' })), 201);
+    const created = answered(await server.post(path(), named()), 201);
     const { id, attributes } = created.body.data;
     expect(created.body.data).toMatchObject({
       id: expect.stringMatching(/^at-\w{16}$/),
@@ -89,7 +109,7 @@ describe.each(KINDS)('the token of %s', (_, path) => {
   });
 
   it('opens from its first request, and is kept nowhere: not in the log, not in a view, not in a snapshot', async () => {
-    const secret = secretOf(answered(await server.post(path()), 201));
+    const secret = secretOf(answered(await server.post(path(), named()), 201));
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
     const hash = createHash('sha256').update(secret).digest();
     const everywhere = await dump('event_store', 'views', 'access', 'public');
@@ -101,7 +121,7 @@ describe.each(KINDS)('the token of %s', (_, path) => {
   });
 
   it('opens nothing once it is destroyed, from the very next request on', async () => {
-    const created = answered(await server.post(path()), 201);
+    const created = answered(await server.post(path(), named()), 201);
     const holder = server.as(secretOf(created));
     answered(await holder.get('/api/v2/account/details'), 200);
     answered(await server.delete(byId(created.body.data.id)), 204);
@@ -114,7 +134,7 @@ describe.each(KINDS)('the token of %s', (_, path) => {
 
   it('opens until it expires, to the millisecond', async () => {
     const end = clock.time + 60_000;
-    const created = answered(await server.post(path(), token({ 'expired-at': '2026-11-21T13:01:00+01:00' })), 201);
+    const created = answered(await server.post(path(), named({ 'expired-at': '2026-11-21T13:01:00+01:00' })), 201);
     expect(created.body.data.attributes['expired-at']).toBe(new Date(end).toISOString());
     const holder = server.as(secretOf(created));
     const { time } = clock;
@@ -130,10 +150,13 @@ describe.each(KINDS)('the token of %s', (_, path) => {
 
   it.each([
     ['a time that is none', { 'expired-at': 'tomorrow' }, '/data/attributes/expired-at'],
+    ['an end that UTC cannot write', { 'expired-at': '9999-12-31T23:59:59-01:00' }, '/data/attributes/expired-at'],
+    ['a time that is over', { 'expired-at': '2026-11-21T11:59:59.999Z' }, '/data/attributes/expired-at'],
+    ['the present as its end', { 'expired-at': '2026-11-21T13:00:00+01:00' }, '/data/attributes/expired-at'],
     ['a description that is a number', { description: 7 }, '/data/attributes/description'],
   ])('is not made with %s', async (_what, attributes, pointer) => {
     const length = await logLength(server.store);
-    const answer = answered(await server.post(path(), token(attributes)), 422);
+    const answer = answered(await server.post(path(), named(attributes)), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
     expect(await logLength(server.store)).toBe(length);
   });
@@ -292,16 +315,107 @@ describe('who may make tokens', () => {
 
 describe('a token that a team’s organization has made', () => {
   it('says so by the name that the organization goes by', async () => {
-    // No route makes further teams yet: this is what one will write.
-    const id = server.house.ids.next('team');
-    await server.database.rows(sql`
-      insert into teams (id, organization, name, visibility, organization_access, created_at)
-      values (${id}, ${acme.id}, 'core', 'secret', '{}', now())`);
+    const id = await makeTeam(server, 'acme', 'core');
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
     const made = answered(await organization.post(`/api/v2/teams/${id}/authentication-token`), 201);
     const createdBy = { data: { type: 'organizations', id: 'acme' } };
     expect(made.body.data.relationships['created-by']).toEqual(createdBy);
     const shown = answered(await organization.get(`/api/v2/teams/${id}/authentication-token`), 200);
     expect(shown.body.data.relationships['created-by']).toEqual(createdBy);
+  });
+});
+
+describe('what a kind of token never does', () => {
+  it('an organization’s: it uploads no state, handles no keys and starts nothing', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'worked-in');
+    const secret = await makeOrganizationToken(server, 'acme');
+    const organization = server.as(secret);
+    const state = newStateVersion(stateFile(), { inline: true });
+    const asks: readonly ((api: Api) => Promise<Answer>)[] = [
+      (api) => api.post(`/api/v2/workspaces/${workspace}/state-versions`, state),
+      (api) => api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, resource('configuration-versions')),
+    ];
+    // It may lock, so that it is not the lock that keeps it from uploading.
+    answered(await organization.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    for (const [index, ask] of asks.entries()) expect([index, (await ask(organization)).status]).toEqual([index, 404]);
+    answered(await organization.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    for (const [index, ask] of asks.entries()) expect([index, (await ask(server)).status]).toEqual([index, 201]);
+    const { database } = server;
+    const actor = await new Authenticator(database, clock, new TokenUses(database)).identify(secret);
+    const never = [
+      'create-state',
+      'assign-ssh-key',
+      'read-ssh-keys',
+      'manage-ssh-keys',
+      'queue-run',
+      'apply-run',
+    ] as const;
+    expect(never.filter((permission) => may(actor, permission, { organization: acme.id }))).toEqual([]);
+  });
+
+  it('an agent’s: it looks at nothing and changes nothing, but says who it is', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'executed');
+    const agent = server.as(await makeAgentToken(server, pool));
+    const details = answered(await agent.get('/api/v2/account/details'), 200).body.data;
+    expect(details).toMatchObject({ id: pool, type: 'users', attributes: { 'is-service-account': true } });
+    const length = await logLength(server.store);
+    const asks: [keyof Omit<Api, 'as'>, string, object?][] = [
+      ['get', '/api/v2/organizations/acme'],
+      ['post', '/api/v2/organizations', resource('organizations', { name: 'mine', email: 'a@b.test' })],
+      ['get', '/api/v2/organizations/acme/projects'],
+      ['get', '/api/v2/organizations/acme/teams'],
+      ['get', '/api/v2/organizations/acme/team-tokens'],
+      ['get', '/api/v2/organizations/acme/workspaces'],
+      ['get', `/api/v2/workspaces/${workspace}`],
+      ['post', `/api/v2/workspaces/${workspace}/actions/lock`],
+      ['get', `/api/v2/workspaces/${workspace}/current-state-version`],
+      ['get', '/api/v2/organization/audit-trail'],
+      ['get', agents()],
+      ['post', agents(), named()],
+      ['post', team()],
+    ];
+    for (const [method, path, body] of asks) {
+      expect([method, path, (await agent[method](path, body)).status]).toEqual([method, path, 404]);
+    }
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe('the secrets', () => {
+  it('of what is deleted are forgotten with it: of a team, of a pool, of an organization', async () => {
+    const doomed = await makeOrganization(server, 'doomed');
+    const inside = await makeTeam(server, doomed.name, 'inside');
+    const leaving = await makeTeam(server, 'acme', 'leaving');
+    const drained = await makeAgentPool(server, 'acme', 'drained');
+    const made: Answer[] = [];
+    for (const path of [
+      `/api/v2/teams/${inside}/authentication-token`,
+      `/api/v2/organizations/${doomed.name}/authentication-token`,
+      `/api/v2/organizations/${doomed.name}/authentication-token?token=audit-trails`,
+      `/api/v2/teams/${leaving}/authentication-token`,
+      `/api/v2/teams/${leaving}/authentication-tokens`,
+      `/api/v2/agent-pools/${drained}/authentication-tokens`,
+    ]) {
+      made.push(answered(await server.post(path, named()), 201));
+    }
+    const ids = made.map(({ body }) => body.data.id as string);
+    const kept = async (): Promise<unknown[]> =>
+      server.database.rows(sql`select token from access.token_hashes where token = any (${ids}::text[])`);
+    expect(await kept()).toHaveLength(ids.length);
+    for (const path of [`teams/${leaving}`, `agent-pools/${drained}`, `organizations/${doomed.name}`]) {
+      answered(await server.delete(`/api/v2/${path}`), 204);
+    }
+    expect(await kept()).toEqual([]);
+    for (const answer of made) answered(await server.as(secretOf(answer)).get('/api/v2/account/details'), 401);
+    for (const view of viewsOf([accessSlice])) {
+      expect([view.name, await verify(server.store, view, new Date(clock.time))]).toEqual([view.name, []]);
+    }
+  });
+
+  it('stay when the views are made anew', async () => {
+    const holder = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const view of viewsOf([accessSlice])) await rebuild(server.store, view);
+    expect((await holder.get('/api/v2/organizations/acme')).status).toBe(200);
   });
 });

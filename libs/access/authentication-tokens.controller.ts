@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { badRequest, notFound } from '#kernel';
+import { badRequest } from '#kernel';
 import { Database } from '#event-store';
 import {
   document,
@@ -10,59 +10,78 @@ import {
   pageOf,
   parameter,
   parseBody,
-  shownOf,
   toOne,
   typeOf,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { organizationIdFor } from './access.queries.js';
-import { ACTOR_TYPE, contextOf, type Actor } from './actor.js';
+import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
-import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
-import { tokenById, tokensOf, type TokenRow } from './authentication-tokens.queries.js';
-import { confirm } from './fresh.js';
-import { demand, type Permission } from './permissions.js';
 import type { TokenKind } from './authentication-token.js';
-import { teamById, type TeamDetailsRow } from './teams.queries.js';
-import { userById } from './users.queries.js';
+import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
+import {
+  listTeamTokens,
+  listTokens,
+  TEAM_TOKEN_SORTS,
+  tokenFor,
+  type TeamTokenFilter,
+  type TokenOwner,
+  type TokenRow,
+} from './authentication-tokens.queries.js';
+
+const description = z.string().max(1_000);
+const expiry = z.iso
+  .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
+  // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.
+  .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
+  .nullish();
+const type = typeOf('authentication-tokens', 'authentication-token', 'agent-tokens');
 
 const body = z.object({
   data: z
     .object({
-      type: typeOf('authentication-tokens', 'authentication-token'),
-      attributes: z
-        .object({
-          description: z.string().max(1_000).nullish(),
-          'expired-at': z.iso.datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' }).nullish(),
-        })
-        .default({}),
+      type,
+      attributes: z.object({ description: description.nullish(), 'expired-at': expiry }).default({}),
     })
     .default({ attributes: {} }),
 });
 
-const resource = (token: TokenRow | IssuedToken): Resource => {
-  const createdBy = 'secret' in token ? token.createdBy : rowCreator(token);
-  return {
-    id: token.id,
-    type: 'authentication-tokens',
-    attributes: {
-      'created-at': token.createdAt,
-      'last-used-at': null,
-      description: token.description,
-      // Shown once, by the answer that created it; afterwards only its hash exists.
-      token: 'secret' in token ? token.secret : null,
-      'expired-at': token.expiredAt,
-    },
-    relationships: { 'created-by': createdBy ? toOne(createdBy.type, createdBy.id) : { data: null } },
-  };
+/** Of owners whose tokens are told apart by what they are for. */
+const namedBody = z.object({
+  data: z.object({
+    type,
+    attributes: z
+      .object({
+        description: description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
+        'expired-at': expiry,
+      })
+      // Not `default`, which would not be looked at: a missing description is what is wrong then.
+      .prefault({} as never),
+  }),
+});
+
+const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
+  const { description: text = null, 'expired-at': end } = attributes;
+  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies NewToken;
 };
 
-const rowCreator = ({ createdBy, createdByType }: TokenRow): { type: string; id: string } | null =>
-  createdBy !== null && createdByType !== null ? { id: createdBy, type: createdByType } : null;
-
-type Subject = Pick<NewToken, 'kind' | 'owner' | 'organization'>;
+const resource = (token: TokenRow | IssuedToken): Resource => ({
+  id: token.id,
+  type: 'authentication-tokens',
+  attributes: {
+    'created-at': token.createdAt,
+    'last-used-at': token.lastUsedAt,
+    description: token.description,
+    // Shown once, by the answer that created it; afterwards only its hash exists.
+    token: 'secret' in token ? token.secret : null,
+    'expired-at': token.expiredAt,
+  },
+  relationships: {
+    'created-by': token.createdByType === null ? { data: null } : toOne(token.createdByType, token.createdBy),
+    ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
+  },
+});
 
 @Controller('api/v2')
 export class AuthenticationTokensController {
@@ -72,64 +91,98 @@ export class AuthenticationTokensController {
   ) {}
 
   @Get('users/:id/authentication-tokens')
-  async listOfUser(
+  listOfUser(
     @Param('id') id: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    await this.demandSelf(id, actor);
-    const tokens = await tokensOf(this.database, id, 'user', actor);
-    if (tokens.length === 0) await this.demandUser(id, actor);
-    return pageDocument(shownOf(tokens, page).map(resource), page, tokens.length, request.url);
+    return this.list({ kind: 'user', key: id }, query, request, actor);
   }
 
   @Post('users/:id/authentication-tokens')
-  async createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    await this.demandSelf(id, actor);
-    await this.demandUser(id, actor);
-    return this.issue(input, { kind: 'user', owner: id, organization: null }, actor);
+  createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'user', key: id }, tokenOf(parseBody(body, input).data.attributes), actor);
+  }
+
+  @Get('teams/:id/authentication-tokens')
+  listOfTeam(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'team', key: id }, query, request, actor);
+  }
+
+  @Post('teams/:id/authentication-tokens')
+  createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
   }
 
   @Get('teams/:id/authentication-token')
-  async showOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const team = await this.teamFor(id, actor);
-    return document(resource(await this.only(team.id, 'team', actor)));
+  showOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown({ kind: 'team', key: id }, actor);
   }
 
+  /** The one token of a team that has no name, as there was before teams could have several. */
   @Post('teams/:id/authentication-token')
-  async createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const team = await this.teamFor(id, actor);
-    return this.replace(input, { kind: 'team', owner: team.id, organization: team.organization }, actor);
+  replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const token = { ...tokenOf(parseBody(body, input).data.attributes), description: null };
+    return this.issue({ kind: 'team', key: id }, token, actor, true);
   }
 
   @Delete('teams/:id/authentication-token')
   @HttpCode(204)
-  async destroyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    const team = await this.teamFor(id, actor);
-    await this.destroy(await this.only(team.id, 'team', actor), actor);
+  async destroyOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken({ kind: 'team', key: id }, actor));
+  }
+
+  @Get('organizations/:organization/team-tokens')
+  async listOfTeams(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listTeamTokens(this.database, actor, organization, page, teamTokenFilter(query));
+    return pageDocument(rows.map(resource), page, total, request.url);
+  }
+
+  @Get('agent-pools/:id/authentication-tokens')
+  listOfAgentPool(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'agent', key: id }, query, request, actor);
+  }
+
+  @Post('agent-pools/:id/authentication-tokens')
+  createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
   }
 
   @Get('organizations/:organization/authentication-token')
-  async showOfOrganization(
+  showOfOrganization(
     @Param('organization') name: string,
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const id = await organizationIdFor(this.database, name, 'manage-organization-tokens', actor);
-    return document(resource(await this.only(id, organizationKind(query), actor)));
+    return this.shown({ kind: organizationKind(query), key: name }, actor);
   }
 
   @Post('organizations/:organization/authentication-token')
-  async createOfOrganization(
+  replaceOfOrganization(
     @Param('organization') name: string,
     @Query() query: QueryOf,
     @Body() input: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const id = await organizationIdFor(this.database, name, 'manage-organization-tokens', actor);
-    return this.replace(input, { kind: organizationKind(query), owner: id, organization: id }, actor);
+    const token = tokenOf(parseBody(body, input).data.attributes);
+    return this.issue({ kind: organizationKind(query), key: name }, token, actor, true);
   }
 
   @Delete('organizations/:organization/authentication-token')
@@ -139,87 +192,48 @@ export class AuthenticationTokensController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    const id = await organizationIdFor(this.database, name, 'manage-organization-tokens', actor);
-    await this.destroy(await this.only(id, organizationKind(query), actor), actor);
+    await this.bus.execute(new DestroyToken({ kind: organizationKind(query), key: name }, actor));
   }
 
   @Get('authentication-tokens/:id')
-  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(resource(await this.reachable(id, actor)));
+  show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown(id, actor);
   }
 
   @Delete('authentication-tokens/:id')
   @HttpCode(204)
-  async destroyById(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.destroy(await this.reachable(id, actor), actor);
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken(id, actor));
   }
 
-  /** A person's tokens are their own business. */
-  private async demandSelf(id: string, actor: Actor): Promise<void> {
-    if (actor.kind === 'user' && (actor.id === id || actor.siteAdmin)) return;
-    // No statement has asked yet whether the caller still is who they were.
-    await confirm(this.database, actor);
-    throw notFound();
+  private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listTokens(this.database, actor, owner, page);
+    return pageDocument(rows.map(resource), page, total, request.url);
   }
 
-  private async demandUser(id: string, actor: Actor): Promise<void> {
-    if (!(await userById(this.database, id, actor))) throw notFound();
+  private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
+    return document(resource(await tokenFor(this.database, actor, target)));
   }
 
-  private async teamFor(id: string, actor: Actor): Promise<TeamDetailsRow> {
-    const team = await teamById(this.database, id, 'manage-team-tokens', actor);
-    if (team.isOwners) demand(actor, 'manage-owners', team);
-    return team;
-  }
-
-  private async reachable(id: string, actor: Actor): Promise<TokenRow> {
-    const token = await tokenById(this.database, id, actor);
-    if (!token) throw notFound();
-    if (token.organization === null) await this.demandSelf(token.owner, actor);
-    else demand(actor, permissionFor(token), { organization: token.organization });
-    return token;
-  }
-
-  private async only(owner: string, kind: TokenKind, actor: Actor): Promise<TokenRow> {
-    const [token] = await tokensOf(this.database, owner, kind, actor);
-    if (!token) throw notFound();
-    return token;
-  }
-
-  /** Teams and organizations have one token of a kind: a new one takes the place of the old. */
-  private replace(input: unknown, subject: Subject, actor: Actor): Promise<Document> {
-    return this.issue(input, subject, actor, true);
-  }
-
-  private async issue(input: unknown, subject: Subject, actor: Actor, onlyOne = false): Promise<Document> {
-    const { attributes } = parseBody(body, input).data;
-    const expiry = attributes['expired-at'];
-    const token = {
-      ...subject,
-      // A team's only token has no name; those that have one are several.
-      description: onlyOne && subject.kind === 'team' ? null : (attributes.description ?? null),
-      createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id },
-      expiredAt: expiry ? new Date(expiry).toISOString() : null,
-    };
-    const issued = await this.bus.execute(new IssueToken(token, contextOf(actor), onlyOne));
-    // The event keeps the organization's stable id; documents know it by its name.
-    const createdBy = actor.kind === 'organization' ? { ...token.createdBy, id: actor.name } : token.createdBy;
-    return document(resource({ ...issued, createdBy }));
-  }
-
-  private async destroy(token: TokenRow, actor: Actor): Promise<void> {
-    await this.bus.execute(new DestroyToken(token.id, token.organization, contextOf(actor)));
+  private async issue(owner: TokenOwner, token: NewToken, actor: Actor, replaces = false): Promise<Document> {
+    return document(resource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
   }
 }
-
-const permissionFor = ({ kind, ofOwners }: TokenRow): Permission => {
-  if (kind !== 'team') return 'manage-organization-tokens';
-  return ofOwners ? 'manage-owners' : 'manage-team-tokens';
-};
 
 /** A word that is misspelt must not replace the token that runs everything. */
 const organizationKind = (query: QueryOf): TokenKind => {
   const kind = parameter(query, 'token') || 'organization';
   if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
   return kind;
+};
+
+/** Those that end first come first, as the vendor has it. */
+const teamTokenFilter = (query: QueryOf): TeamTokenFilter => {
+  const text = parameter(query, 'sort') || 'expired-at';
+  const descending = text.startsWith('-');
+  const sort = TEAM_TOKEN_SORTS.find((known) => known === (descending ? text.slice(1) : text));
+  if (!sort)
+    throw badRequest(`sort must be one of ${TEAM_TOKEN_SORTS.join(', ')}, with or without a leading -`, 'sort');
+  return { search: parameter(query, 'q'), sort, descending };
 };

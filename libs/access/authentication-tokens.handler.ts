@@ -1,27 +1,23 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, notFound, sql, type EventContext, type Timestamp } from '#kernel';
-import { EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
-import { authenticationToken, type TokenKind } from './authentication-token.js';
+import { Clock, Ids, sql, unprocessable, type Timestamp } from '#kernel';
+import { brokenUnique, EventStore, unborn, unchanged, writeOf } from '#event-store';
+import { ACTOR_TYPE, contextOf, type Actor } from './actor.js';
+import { authenticationToken } from './authentication-token.js';
+import { placeForToken, tokenById, tokenFor, type TokenOwner, type TokenRow } from './authentication-tokens.queries.js';
 import { hashOf } from './authenticator.js';
 
-export type NewToken = {
-  readonly kind: TokenKind;
-  readonly owner: string;
-  readonly organization: string | null;
-  readonly description: string | null;
-  readonly createdBy: { readonly type: string; readonly id: string } | null;
-  readonly expiredAt: Timestamp | null;
-};
+export type NewToken = { readonly description: string | null; readonly expiredAt: Timestamp | null };
 
-export type IssuedToken = NewToken & { readonly id: string; readonly secret: string; readonly createdAt: Timestamp };
+/** With the secret, which leaves here once and is never kept. */
+export type IssuedToken = TokenRow & { readonly secret: string };
 
-/** Issues a token; the secret leaves here once and is never kept. */
 export class IssueToken extends Command<IssuedToken> {
   constructor(
+    readonly owner: TokenOwner,
     readonly token: NewToken,
-    readonly context: EventContext,
     /** Takes the place of the one before, which opens nothing from then on. */
-    readonly onlyOne = false,
+    readonly replaces: boolean,
+    readonly actor: Actor,
   ) {
     super();
   }
@@ -29,63 +25,61 @@ export class IssueToken extends Command<IssuedToken> {
 
 export class DestroyToken extends Command<void> {
   constructor(
-    readonly id: string,
-    readonly organization: string | null,
-    readonly context: EventContext,
+    /** Its id, or whose only token it is. */
+    readonly target: string | TokenOwner,
+    readonly actor: Actor,
   ) {
     super();
   }
 }
+
+const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
+
+const refuseSecond = (error: unknown): never => {
+  if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
+  throw unprocessable('Description has already been taken', 'description');
+};
 
 @CommandHandler(IssueToken)
 export class IssueTokenHandler implements ICommandHandler<IssueToken> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly clock: Clock,
   ) {}
 
   execute(command: IssueToken): Promise<IssuedToken> {
-    return this.store.untilFirst(() => this.issue(command), { races: 'authentication_tokens_only_one' });
+    return this.store
+      .untilFirst(() => this.issue(command), { races: 'authentication_tokens_only_one' })
+      .catch(refuseSecond);
   }
 
-  private async issue({ token, context, onlyOne }: IssueToken): Promise<IssuedToken> {
+  private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
+    const place = await placeForToken(this.store.database, actor, owner, replaces);
+    this.refusePast(token);
     const id = this.ids.next('at');
     const secret = this.ids.secret();
-    const { organization, ...birth } = token;
-    const replaced = onlyOne ? await this.before(token) : [];
-    const held = organization === null ? [] : [await this.holding(organization)];
-    const destroy = { type: 'DestroyAuthenticationToken', data: {} } as const;
+    const createdBy = { type: ACTOR_TYPE[actor.kind], id: actor.id };
+    const birth = { ...token, kind: place.kind, owner: place.owner, createdBy };
     const create = { type: 'CreateAuthenticationToken', data: birth } as const;
-    const { events } = await this.store.append(
-      [
-        ...held,
-        ...replaced.map((old) => writeOf(authenticationToken, old, organization, destroy)),
-        writeOf(authenticationToken, unborn(id, authenticationToken), organization, create),
-      ],
-      context,
-      [
-        ...replaced.map(({ stream }) => sql`delete from access.token_hashes where token = ${stream}`),
-        sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`,
-      ],
+    const replaced = await Promise.all(
+      place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
-    return { ...token, id, secret, createdAt: events.at(-1)?.time ?? '' };
+    const { rows } = await this.store.append(
+      [
+        ...place.held.map(({ stream, version }) => unchanged(stream, version)),
+        ...replaced.map((old) => writeOf(authenticationToken, old, place.organization, DESTROY)),
+        writeOf(authenticationToken, unborn(id, authenticationToken), place.organization, create),
+      ],
+      contextOf(actor),
+      [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`, tokenById(id)],
+    );
+    return { ...(rows.at(-1)?.[0] as TokenRow), secret };
   }
 
-  private async before({ owner, kind }: NewToken) {
-    const rows = await this.store.database.rows<{ id: string }>(sql`
-      select id from authentication_tokens
-       where owner = ${owner} and kind = ${kind} and (kind <> 'team' or description is null)`);
-    const tokens = await Promise.all(rows.map(({ id }) => this.store.load(id, authenticationToken)));
-    // One that has been replaced since is somebody else's: the constraint then says that they were faster.
-    return tokens.filter(({ state }) => state.status === 'active');
-  }
-
-  /** Its organization must not be gone when the token comes. */
-  private async holding(organization: string): Promise<Write> {
-    const row = await this.store.database.row<{ version: number }>(sql`
-      select s.version from organizations o join event_store.streams s on s.stream = o.id where o.id = ${organization}`);
-    if (!row) throw notFound();
-    return unchanged(organization, row.version);
+  private refusePast({ expiredAt }: NewToken): void {
+    if (expiredAt === null || Date.parse(expiredAt) > this.clock.now().getTime()) return;
+    throw unprocessable('Expired at must be in the future', 'expired-at');
   }
 }
 
@@ -93,14 +87,16 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
 export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, organization, context }: DestroyToken): Promise<void> {
+  async execute({ target, actor }: DestroyToken): Promise<void> {
     await this.store.handle({
       decider: authenticationToken,
-      load: () => this.store.load(id, authenticationToken),
-      command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
-      organization: () => organization,
-      context,
-      read: () => [sql`delete from access.token_hashes where token = ${id}`],
+      load: async () => {
+        const found = await tokenFor(this.store.database, actor, target);
+        return { ...(await this.store.restore(found.id, authenticationToken, found.snapshot)), found };
+      },
+      command: () => DESTROY,
+      organization: ({ found }) => found.organization,
+      context: contextOf(actor),
     });
   }
 }

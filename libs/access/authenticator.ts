@@ -4,8 +4,10 @@ import { Clock, Refused, sql } from '#kernel';
 import { Database } from '#event-store';
 import { standingsOf, type Identity, type Standing, type TeamRow } from './actor.js';
 import type { TokenKind } from './authentication-token.js';
+import { TokenUses } from './authentication-tokens.uses.js';
 
 type IdentityRow = {
+  readonly token: string;
   readonly kind: TokenKind;
   readonly owner: string;
   readonly name: string;
@@ -17,6 +19,8 @@ type IdentityRow = {
   readonly memberOf: readonly string[];
   readonly closedTo: readonly string[];
 };
+
+type Known = { readonly identity: Identity; readonly token: string; readonly readAt: number };
 
 const REMEMBERED = 10_000;
 // Statements check the epoch; the age is for the case that a restored backup has set the epoch back.
@@ -32,7 +36,7 @@ const refuseToken = (): Refused => new Refused('unauthorized', [{ detail: 'Unaut
  * worth nothing until they accept.
  */
 const identityRow = (hash: Buffer) => sql`
-  select t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
+  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          coalesce((select epoch from access_epoch where id = 1), 0) as epoch,
          coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
@@ -61,22 +65,25 @@ const identityRow = (hash: Buffer) => sql`
 /** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
 @Injectable()
 export class Authenticator {
-  private readonly known = new Map<string, { readonly identity: Identity; readonly readAt: number }>();
+  private readonly known = new Map<string, Known>();
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly uses: TokenUses,
   ) {}
 
   /** Throws `unauthorized` for a token that is missing, unknown, revoked or expired. */
   async identify(secret: string | undefined): Promise<Identity> {
     if (!secret) throw refuseToken();
-    const now = this.clock.now().getTime();
-    const known = this.known.get(secret);
-    const identity = known && now - known.readAt < MAX_AGE_MS ? known.identity : await this.read(secret);
-    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now) {
+    const now = this.clock.now();
+    const remembered = this.known.get(secret);
+    const isYoung = remembered && now.getTime() - remembered.readAt < MAX_AGE_MS;
+    const { identity, token } = isYoung ? remembered : await this.read(secret);
+    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
       throw refuseToken();
     }
+    this.uses.note(token, now);
     return identity;
   }
 
@@ -85,14 +92,14 @@ export class Authenticator {
     this.known.delete(secret);
   }
 
-  private async read(secret: string): Promise<Identity> {
+  private async read(secret: string): Promise<Known> {
     const row = await this.database.row<IdentityRow>(identityRow(hashOf(secret)));
     if (!row) throw refuseToken();
-    const identity = identityOf(row);
+    const known = { identity: identityOf(row), token: row.token, readAt: this.clock.now().getTime() };
     const [oldest] = this.known.keys();
     if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
-    this.known.set(secret, { identity, readAt: this.clock.now().getTime() });
-    return identity;
+    this.known.set(secret, known);
+    return known;
   }
 }
 

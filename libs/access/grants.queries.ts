@@ -1,6 +1,7 @@
 import { sql, type Sql } from '#kernel';
 import type { Identity } from './actor.js';
-import { may, type Permission } from './permissions.js';
+import { gives, PROJECT_LEVELS } from './grants.js';
+import { may, permissions, type Permission } from './permissions.js';
 
 const NONE = sql.raw(`'[]'::jsonb`);
 
@@ -48,6 +49,22 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
     : sql`(exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[]))
            or exists (select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
                        where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
+
+/** What lists of projects are filtered by, and where `custom` says it. */
+const IN_CUSTOM = {
+  'create-workspace': sql.raw(`(custom ->> 'create')::boolean`),
+  'update-project': sql.raw(`custom -> 'project' ->> 'settings' in ('update', 'delete')`),
+} as const satisfies Partial<Record<Permission, Sql>>;
+
+/** Whether any grant lets the caller do that with this project. */
+export const isGrantedOnProject = (actor: Identity, permission: keyof typeof IN_CUSTOM, project: Sql): Sql => {
+  if (hasNone(actor)) return sql`false`;
+  const { grant } = permissions[permission];
+  const levels = PROJECT_LEVELS.filter((level) => level !== 'custom' && gives([{ on: 'project', level }], grant));
+  return sql`exists (
+    select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[])
+       and (access = any (${levels}::text[]) or access = 'custom' and ${IN_CUSTOM[permission]}))`;
+};
 
 /**
  * A condition on a row of `organizations`: whether the caller may do that by standing everywhere in it, so that a list

@@ -55,6 +55,9 @@ export type ProjectAccess = {
   readonly variableSets: (typeof VARIABLE_SETS)[number];
 };
 
+/** Both halves of it, as `custom` of `team_projects` holds them. */
+export type CustomProjectAccess = ProjectWorkspaceAccess & { readonly project: ProjectAccess };
+
 export type Capability =
   | `runs:${(typeof RUNS)[number]}`
   | `variables:${Exclude<(typeof VARIABLES)[number], 'none'>}`
@@ -82,54 +85,64 @@ export type Grant =
     ))
   | ({ readonly on: 'project' } & (
       | { readonly level: Exclude<ProjectLevel, 'custom'> }
-      | { readonly level: 'custom'; readonly custom: ProjectWorkspaceAccess & { readonly project: ProjectAccess } }
+      | { readonly level: 'custom'; readonly custom: CustomProjectAccess }
       /** Of who sees a workspace in it: they see where it stands. */
       | { readonly level: 'passage' }
     ))
   | { readonly on: 'team'; readonly level: 'member' };
 
-const WORKSPACE_READ = ['runs:read', 'variables:read', 'state-versions:read-outputs', 'state-versions:read'] as const;
-const WORKSPACE_PLAN = [...WORKSPACE_READ, 'runs:plan'] as const;
-const WORKSPACE_WRITE = [
-  ...WORKSPACE_PLAN,
-  'runs:apply',
-  'variables:write',
-  'state-versions:write',
-  'sentinel-mocks:read',
-  'locking',
-  'tags',
-] as const;
-const WORKSPACE_ADMIN = [...WORKSPACE_WRITE, 'run-tasks', 'admin', 'delete'] as const;
-const PROJECT_READ = [...WORKSPACE_READ, 'project-settings:read'] as const;
-const PROJECT_WRITE = [...WORKSPACE_WRITE, 'project-settings:read'] as const;
-const PROJECT_MAINTAIN = [
-  ...WORKSPACE_ADMIN,
-  'project-settings:read',
-  'create',
-  'move',
-  'variable-sets:read',
-  'variable-sets:write',
-] as const;
-const PROJECT_ADMIN = [
-  ...PROJECT_MAINTAIN,
-  'project-settings:update',
-  'project-settings:delete',
-  'project-teams:read',
-  'project-teams:manage',
-] as const;
+/** What each fixed level means, field by field: documents show it, and capabilities are counted from it. */
+export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'>, WorkspaceAccess>> = (() => {
+  const read = {
+    runs: 'read',
+    variables: 'read',
+    stateVersions: 'read',
+    sentinelMocks: 'none',
+    workspaceLocking: false,
+    runTasks: false,
+  } as const;
+  const write = {
+    runs: 'apply',
+    variables: 'write',
+    stateVersions: 'write',
+    sentinelMocks: 'read',
+    workspaceLocking: true,
+    runTasks: false,
+  } as const;
+  return { read, plan: { ...read, runs: 'plan' }, write, admin: { ...write, runTasks: true } };
+})();
 
-const FIXED: { readonly [key: string]: ReadonlySet<Capability> } = {
-  'workspace read': new Set(WORKSPACE_READ),
-  'workspace plan': new Set(WORKSPACE_PLAN),
-  'workspace write': new Set(WORKSPACE_WRITE),
-  'workspace admin': new Set(WORKSPACE_ADMIN),
-  'project read': new Set(PROJECT_READ),
-  'project write': new Set(PROJECT_WRITE),
-  'project maintain': new Set(PROJECT_MAINTAIN),
-  'project admin': new Set(PROJECT_ADMIN),
-  'project passage': new Set(['project-settings:read'] as const),
-  'team member': new Set(['own-team-tokens'] as const),
-} satisfies Readonly<Record<string, ReadonlySet<Capability>>>;
+export const PROJECT_MEANING: Readonly<Record<Exclude<ProjectLevel, 'custom'>, CustomProjectAccess>> = (() => {
+  const inEach = ({ workspaceLocking, ...access }: WorkspaceAccess) => ({ ...access, locking: workspaceLocking });
+  const none = { create: false, delete: false, move: false };
+  const all = { create: true, delete: true, move: true };
+  const reader = { settings: 'read', teams: 'none', variableSets: 'none' } as const;
+  return {
+    read: { ...inEach(WORKSPACE_MEANING.read), ...none, project: reader },
+    write: { ...inEach(WORKSPACE_MEANING.write), ...none, project: reader },
+    // Everything in the project, but not what comes and goes: that is for admins of projects (contract §5).
+    maintain: {
+      ...inEach(WORKSPACE_MEANING.admin),
+      ...none,
+      delete: true,
+      project: { ...reader, variableSets: 'write' },
+    },
+    admin: {
+      ...inEach(WORKSPACE_MEANING.admin),
+      ...all,
+      project: { settings: 'delete', teams: 'manage', variableSets: 'write' },
+    },
+  };
+})();
+
+/** What fixed levels are worth that no field tells, so that no custom access has it. */
+const UNTOLD: { readonly [level: string]: readonly Capability[] } = {
+  'workspace write': ['tags'],
+  'workspace admin': ['tags', 'admin', 'delete'],
+  'project write': ['tags'],
+  'project maintain': ['tags', 'admin'],
+  'project admin': ['tags', 'admin'],
+};
 
 /** `read`, `plan` of `plan` on the scale read, plan, apply; nothing of `none`. */
 const upTo = <V extends string>(scale: readonly V[], value: V, prefix: string): Capability[] =>
@@ -146,18 +159,33 @@ const inWorkspaces = (access: Omit<WorkspaceAccess, 'workspaceLocking'>): Capabi
   ...(access.runTasks ? (['run-tasks'] as const) : []),
 ];
 
+const onWorkspace = (access: WorkspaceAccess): Capability[] => [
+  ...inWorkspaces(access),
+  ...(access.workspaceLocking ? (['locking'] as const) : []),
+];
+
+const onProject = (access: CustomProjectAccess): Capability[] => [
+  ...inWorkspaces(access),
+  ...(['locking', 'create', 'move', 'delete'] as const).filter((field) => access[field]),
+  ...upTo(PROJECT_SETTINGS, access.project.settings, 'project-settings'),
+  ...upTo(PROJECT_TEAMS, access.project.teams, 'project-teams'),
+  ...upTo(VARIABLE_SETS, access.project.variableSets, 'variable-sets'),
+];
+
+/** Counted once: they are asked for with every request. */
+const FIXED: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
+  [
+    ...Object.entries(WORKSPACE_MEANING).map(([level, access]) => [`workspace ${level}`, onWorkspace(access)] as const),
+    ...Object.entries(PROJECT_MEANING).map(([level, access]) => [`project ${level}`, onProject(access)] as const),
+    ['project passage', ['project-settings:read']] as const,
+    ['team member', ['own-team-tokens']] as const,
+  ].map(([name, given]) => [name, new Set<Capability>([...given, ...(UNTOLD[name] ?? [])])]),
+);
+
 /** Everything that a grant is worth. */
 export const capabilitiesOf = (grant: Grant): ReadonlySet<Capability> => {
-  if (grant.level !== 'custom') return FIXED[`${grant.on} ${grant.level}`] ?? new Set();
-  const given = new Set(inWorkspaces(grant.custom));
-  if (grant.on === 'workspace') return grant.custom.workspaceLocking ? given.add('locking') : given;
-  const { locking, create, move, delete: deletes, project } = grant.custom;
-  for (const [word, is] of Object.entries({ locking, create, move, delete: deletes }))
-    if (is) given.add(word as Capability);
-  for (const word of upTo(PROJECT_SETTINGS, project.settings, 'project-settings')) given.add(word);
-  for (const word of upTo(PROJECT_TEAMS, project.teams, 'project-teams')) given.add(word);
-  for (const word of upTo(VARIABLE_SETS, project.variableSets, 'variable-sets')) given.add(word);
-  return given;
+  if (grant.level !== 'custom') return FIXED.get(`${grant.on} ${grant.level}`) ?? new Set();
+  return new Set(grant.on === 'workspace' ? onWorkspace(grant.custom) : onProject(grant.custom));
 };
 
 export const gives = (grants: readonly Grant[], capability: Capability): boolean =>

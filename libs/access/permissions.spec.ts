@@ -32,6 +32,7 @@ const allowed = (actor: Identity, place: Parameters<typeof may>[2] = HERE): Perm
 // changes a rule changes a line here and sees whom it concerns.
 
 const LOOKS_AROUND: readonly Permission[] = [
+  'list-organization',
   'read-organization',
   'read-entitlements',
   'read-user',
@@ -65,7 +66,12 @@ const ADMINISTERS: readonly Permission[] = [
   'manage-workspace-access',
 ];
 /** What nobody does with an organization token: keys, other people's runs, the bytes of states. */
-const ADMINISTERS_RUNS_AND_STATE: readonly Permission[] = ['assign-ssh-key', 'force-cancel-run', 'delete-state-data'];
+const ADMINISTERS_RUNS_AND_STATE: readonly Permission[] = [
+  'assign-ssh-key',
+  'force-cancel-run',
+  'delete-state-data',
+  'delete-configuration-data',
+];
 const VARIABLE_SETS: readonly Permission[] = ['read-variable-sets', 'manage-variable-sets'];
 const PROJECTS: readonly Permission[] = ['update-project', 'delete-project', 'manage-project-access'];
 
@@ -105,7 +111,9 @@ const NOT_OF_OWNERS: readonly Permission[] = [
   'manage-subscription',
   'manage-user-tokens',
   'update-account',
+  'change-email',
   'accept-membership',
+  'leave-organization',
   'read-audit-trail',
   'execute-run',
 ];
@@ -121,7 +129,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
     'manage-agent-pools',
     'read-audit-trail',
   ],
-  'audit-token': ['read-audit-trail'],
+  'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
   member: LOOKS_AROUND,
   readWorkspaces: READS_ALL,
@@ -149,13 +157,7 @@ const WORKSPACE_ADMIN = [
   ...ADMINISTERS_RUNS_AND_STATE,
   'manage-run-tasks',
 ] as const;
-const PROJECT_MAINTAINER = [
-  ...WORKSPACE_ADMIN,
-  ...VARIABLE_SETS,
-  'read-project',
-  'create-workspace',
-  'move-workspace',
-] as const;
+const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project'] as const;
 
 /** What each level is worth at its place. */
 const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
@@ -166,7 +168,7 @@ const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'project read': [...READS_WORKSPACES, 'read-project'],
   'project write': [...WORKSPACE_WRITER, 'read-project'],
   'project maintain': PROJECT_MAINTAINER,
-  'project admin': [...PROJECT_MAINTAINER, ...PROJECTS, 'read-project-access'],
+  'project admin': [...PROJECT_MAINTAINER, 'create-workspace', 'move-workspace', ...PROJECTS, 'read-project-access'],
   'project passage': ['read-project'],
   'team member': ['read-secret-teams', 'manage-team-tokens'],
 };
@@ -208,6 +210,7 @@ const OF_ONES_OWN: readonly Permission[] = [
   'manage-user-tokens',
   'read-memberships',
   'accept-membership',
+  'leave-organization',
 ];
 
 const LEAST_ON_WORKSPACE: WorkspaceAccess = {
@@ -298,6 +301,8 @@ describe('the kinds of callers', () => {
       'manage-site',
       'manage-subscription',
       'manage-user-tokens',
+      'change-email',
+      'accept-membership',
     ]);
     expect(allowed(SITE_ADMIN, { organization: 'org-of-somebody' })).toEqual(expected);
     expect(allowed(SITE_ADMIN, SITE)).toEqual(expected);

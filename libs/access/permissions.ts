@@ -33,6 +33,8 @@ export const permissions = {
   'manage-site': { standing: ['site-admin'] },
 
   // Organizations.
+  // Readers of trails look there for `audit-logging` (clients.md §6).
+  'list-organization': { standing: [...EVERYBODY, 'audit-token'] },
   'read-organization': { standing: EVERYBODY },
   'update-organization': { standing: ['owner'] },
   'delete-organization': { standing: ['owner'] },
@@ -44,10 +46,14 @@ export const permissions = {
   // People.
   'read-user': { standing: EVERYBODY, self: true },
   'update-account': { standing: [], self: true },
+  // Invitations go by address, and nobody proves theirs: who could change it could have somebody else's.
+  'change-email': { standing: ['site-admin'] },
   'manage-user-tokens': { standing: ['site-admin'], self: true },
   'read-memberships': { standing: EVERYBODY, self: true },
   'manage-memberships': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },
-  'accept-membership': { standing: [], self: true },
+  // No mail is sent: who runs the site can vouch for a person.
+  'accept-membership': { standing: ['site-admin'], self: true },
+  'leave-organization': { standing: [], self: true },
 
   // Teams. Secret ones are for their members, and for who may see all of them.
   'read-teams': { standing: EVERYBODY },
@@ -95,6 +101,7 @@ export const permissions = {
   'execute-run': { standing: ['agent'] },
   'read-configuration-version': { standing: WORKSPACE_READERS, grant: 'runs:read' },
   'create-configuration-version': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'delete-configuration-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
 
   // Variables.
   'read-variables': { standing: WORKSPACE_READERS, grant: 'variables:read' },

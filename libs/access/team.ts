@@ -1,4 +1,4 @@
-import { conflict, notFound, type Decider, type Message } from '#kernel';
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 
 /** What a team may do in its whole organization (clients.md §3, `organization-access`). */
 export const ORGANIZATION_ACCESS = [
@@ -28,40 +28,154 @@ export const NO_ORGANIZATION_ACCESS = Object.fromEntries(
 /** The team that every organization is born with, whose members own it. */
 export const OWNERS = 'owners';
 
+/** Secret teams are seen by their members, and by who may see all of them. */
+export const VISIBILITIES = ['secret', 'organization'] as const;
+
+export type TeamSettings = {
+  readonly name: string;
+  readonly visibility: (typeof VISIBILITIES)[number];
+  readonly ssoTeamId: string | null;
+  readonly allowMemberTokenManagement: boolean;
+};
+
+export type TeamChanges = Partial<TeamSettings & { readonly organizationAccess: Partial<OrganizationAccess> }>;
+
+type Birth = TeamSettings & { readonly organizationAccess: OrganizationAccess };
+
+type Member = { readonly user: string; readonly username: string };
+
 export type TeamEvent =
-  | Message<
-      'TeamCreated',
-      { name: string; visibility: 'secret' | 'organization'; organizationAccess: OrganizationAccess }
-    >
-  | Message<'TeamMemberAdded', { user: string; username: string }>;
+  | Message<'TeamCreated', Birth>
+  | Message<'TeamUpdated', { changes: TeamChanges }>
+  | Message<'TeamDeleted', { name: string }>
+  | Message<'TeamMemberAdded', Member>
+  | Message<'TeamMemberRemoved', Member>;
 
+/** `ofOwners`: whether it is the team that owns the organization, which its name does not tell. */
 export type TeamCommand =
-  | Message<
-      'CreateTeam',
-      { name: string; visibility: 'secret' | 'organization'; organizationAccess: OrganizationAccess }
-    >
-  | Message<'AddTeamMember', { user: string; username: string }>;
+  | Message<'CreateTeam', TeamChanges & { readonly name: string }>
+  | Message<'UpdateTeam', { changes: TeamChanges; ofOwners: boolean }>
+  | Message<'DeleteTeam', { ofOwners: boolean }>
+  | Message<'AddTeamMembers', { members: readonly Member[] }>
+  /** `owners`: those who own the organization by this team and have accepted; null where it gives no ownership. */
+  | Message<'RemoveTeamMembers', { members: readonly Member[]; owners: readonly string[] | null }>;
 
-type Team =
-  | { readonly status: 'absent' }
-  | { readonly status: 'active'; readonly name: string; readonly members: readonly string[] };
+type Active = Birth & { readonly status: 'active'; readonly members: readonly string[] };
+type Team = { readonly status: 'absent' | 'deleted' } | Active;
+
+const BIRTH: Omit<Birth, 'name'> = {
+  visibility: 'secret',
+  ssoTeamId: null,
+  allowMemberTokenManagement: true,
+  organizationAccess: NO_ORGANIZATION_ACCESS,
+};
+
+const checkName = (name: string): void => {
+  if (name === '') throw unprocessable("Name can't be blank", 'name');
+  if (!/^[A-Za-z0-9_-]+$/.test(name)) {
+    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
+  }
+  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
+};
+
+const active = (state: Team): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+const differing = <T extends object>(before: Readonly<Record<string, unknown>>, changes: T): Partial<T> =>
+  Object.fromEntries(Object.entries(changes).filter(([key, value]) => before[key] !== value)) as Partial<T>;
+
+/** The flags that a change would turn. */
+export const turnedIn = (
+  before: OrganizationAccess,
+  { organizationAccess = {} }: TeamChanges,
+): Partial<OrganizationAccess> => differing(before, organizationAccess);
+
+/** Only what differs from how it stands: an update that changes nothing is no event. */
+const differences = (state: Active, changes: TeamChanges): TeamChanges => {
+  const { organizationAccess: _, ...settings } = changes;
+  const turned = turnedIn(state.organizationAccess, changes);
+  return {
+    ...differing(state, settings),
+    ...(Object.keys(turned).length === 0 ? {} : { organizationAccess: turned }),
+  };
+};
+
+/** The owners stay what they are, or an organization could be left without a way in. */
+const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): void => {
+  if (name !== undefined) throw unprocessable('The owners team cannot be renamed', 'name');
+  if (visibility !== undefined) throw unprocessable('The owners team cannot be made secret', 'visibility');
+  if (organizationAccess !== undefined) {
+    throw unprocessable('The organization access of the owners team cannot be changed', 'organization-access');
+  }
+};
+
+/** Each once, however often they are named. */
+const once = (members: readonly Member[]): Member[] => [
+  ...new Map(members.map(({ user, username }) => [user, { user, username }])).values(),
+];
+
+const takesLastOwner = (owners: readonly string[], removed: readonly Member[]): boolean =>
+  owners.length > 0 && owners.every((owner) => removed.some(({ user }) => user === owner));
 
 export const team: Decider<Team, TeamCommand, TeamEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
-    CreateTeam: ({ name, visibility, organizationAccess }, state) => {
-      if (state.status === 'active') throw conflict('Team exists already');
-      return [{ type: 'TeamCreated', data: { name, visibility, organizationAccess } }];
+    CreateTeam: ({ organizationAccess, ...settings }, state) => {
+      if (state.status !== 'absent') throw conflict('Team exists already');
+      checkName(settings.name);
+      const all = { ...BIRTH, ...settings };
+      return [
+        {
+          type: 'TeamCreated',
+          data: {
+            name: all.name,
+            visibility: all.visibility,
+            ssoTeamId: all.ssoTeamId,
+            allowMemberTokenManagement: all.allowMemberTokenManagement,
+            organizationAccess: { ...BIRTH.organizationAccess, ...organizationAccess },
+          },
+        },
+      ];
     },
-    AddTeamMember: ({ user, username }, state) => {
-      if (state.status === 'absent') throw notFound();
-      return state.members.includes(user) ? [] : [{ type: 'TeamMemberAdded', data: { user, username } }];
+    UpdateTeam: ({ changes, ofOwners }, state) => {
+      const changed = differences(active(state), changes);
+      if (ofOwners) checkOwners(changed);
+      if (changed.name !== undefined) checkName(changed.name);
+      return Object.keys(changed).length === 0 ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
+    },
+    DeleteTeam: ({ ofOwners }, state) => {
+      const { name } = active(state);
+      if (ofOwners) throw unprocessable('The owners team cannot be deleted');
+      return [{ type: 'TeamDeleted', data: { name } }];
+    },
+    AddTeamMembers: ({ members }, state) => {
+      const present = active(state).members;
+      return once(members)
+        .filter(({ user }) => !present.includes(user))
+        .map(({ user, username }) => ({ type: 'TeamMemberAdded', data: { user, username } }));
+    },
+    RemoveTeamMembers: ({ members, owners }, state) => {
+      const present = active(state).members;
+      const removed = once(members).filter(({ user }) => present.includes(user));
+      if (owners && takesLastOwner(owners, removed)) {
+        throw unprocessable('The last active owner of an organization cannot be removed');
+      }
+      return removed.map(({ user, username }) => ({ type: 'TeamMemberRemoved', data: { user, username } }));
     },
   },
   evolve: {
-    TeamCreated: ({ name }) => ({ status: 'active', name, members: [] }),
+    TeamCreated: (born) => ({ status: 'active', ...born, members: [] }),
+    TeamUpdated: ({ changes: { organizationAccess, ...settings } }, state) =>
+      state.status === 'active'
+        ? { ...state, ...settings, organizationAccess: { ...state.organizationAccess, ...organizationAccess } }
+        : state,
+    TeamDeleted: () => ({ status: 'deleted' }),
     TeamMemberAdded: ({ user }, state) =>
       state.status === 'active' ? { ...state, members: [...state.members, user] } : state,
+    TeamMemberRemoved: ({ user }, state) =>
+      state.status === 'active' ? { ...state, members: state.members.filter((member) => member !== user) } : state,
   },
 };

@@ -1,54 +1,79 @@
-import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { notFound } from '#kernel';
 import { Database } from '#event-store';
 import {
-  attributesOf,
+  attributeOf,
   document,
+  identifiersBody,
+  includesOf,
   pageDocument,
   pageOf,
   parameter,
-  shownOf,
-  toMany,
-  toOne,
-  linkTo,
+  parseBody,
+  resourceBody,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
-import { may } from './permissions.js';
-import { teamById, teamsOf, type TeamDetailsRow } from './teams.queries.js';
+import { membershipResource } from './organization-memberships.document.js';
+import { membersOf } from './organization-memberships.queries.js';
+import { ORGANIZATION_ACCESS, VISIBILITIES, type OrganizationAccess, type TeamChanges } from './team.js';
+import { teamResource } from './teams.document.js';
+import { ChangeTeamMembers, CreateTeam, DeleteTeam, UpdateTeam } from './teams.handler.js';
+import { listTeams, teamById, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
+import { userResource } from './users.document.js';
 
-export const teamResource = (team: TeamDetailsRow, actor: Actor): Resource => ({
-  id: team.id,
-  type: 'teams',
-  attributes: {
-    name: team.name,
-    'sso-team-id': null,
-    'users-count': team.members.length,
-    visibility: team.visibility,
-    'allow-member-token-management': true,
-    'organization-access': attributesOf(team.organizationAccess),
-    permissions: {
-      'can-update-membership': false,
-      'can-destroy': false,
-      'can-update-organization-access': false,
-      'can-update-api-token': may(actor, team.isOwners ? 'manage-owners' : 'manage-team-tokens', team),
-      'can-update-visibility': false,
-    },
-  },
-  relationships: {
-    organization: toOne('organizations', team.organizationName, `/api/v2/organizations/${team.organizationName}`),
-    users: toMany('users', team.members),
-    'authentication-token': linkTo(`/api/v2/teams/${team.id}/authentication-token`),
-  },
-  links: { self: `/api/v2/teams/${team.id}` },
-});
+const settings = {
+  visibility: z.enum(VISIBILITIES).optional(),
+  'sso-team-id': z.string().nullish(),
+  'allow-member-token-management': z.boolean().optional(),
+  'organization-access': z
+    .object(Object.fromEntries(ORGANIZATION_ACCESS.map((flag) => [attributeOf(flag), z.boolean().optional()])))
+    .optional(),
+};
+const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
+const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));
+
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+
+const accessOf = (given: Readonly<Record<string, boolean | undefined>>): Partial<OrganizationAccess> =>
+  Object.fromEntries(
+    ORGANIZATION_ACCESS.flatMap((flag) => {
+      const value = given[attributeOf(flag)];
+      return value === undefined ? [] : [[flag, value]];
+    }),
+  );
+
+/** Absent stays absent: what the request does not name is not touched. */
+const changesOf = (attributes: Attributes): TeamChanges => {
+  const { name, visibility } = attributes;
+  const ssoTeamId = attributes['sso-team-id'];
+  const allowMemberTokenManagement = attributes['allow-member-token-management'];
+  const organizationAccess = attributes['organization-access'];
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(visibility === undefined ? {} : { visibility }),
+    // An empty one is none: so clients take it away.
+    ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId || null }),
+    ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
+    ...(organizationAccess === undefined ? {} : { organizationAccess: accessOf(organizationAccess) }),
+  };
+};
+
+const INCLUDES = ['users', 'organization_memberships'] as const;
+type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
 @Controller('api/v2')
 export class TeamsController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
 
   @Get('organizations/:organization/teams')
   async list(
@@ -57,18 +82,94 @@ export class TeamsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const names = (parameter(query, 'filter[names]') ?? '').split(',').filter((name) => name !== '');
-    const search = parameter(query, 'q')?.toLowerCase() ?? '';
-    const teams = (await teamsOf(this.database, organization, actor)).filter(
-      ({ name }) => (names.length === 0 || names.includes(name)) && name.toLowerCase().includes(search),
-    );
-    const data = shownOf(teams, page).map((team) => teamResource(team, actor));
-    return pageDocument(data, page, teams.length, request.url);
+    const filter = { names, search: parameter(query, 'q') };
+    const { rows, total } = await listTeams(this.database, actor, organization, page, filter);
+    const data = rows.map((team) => teamResource(team, actor));
+    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
+  }
+
+  @Post('organizations/:organization/teams')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes } = parseBody(createBody, body).data;
+    const data = { ...changesOf(attributes), name: attributes.name };
+    return document(teamResource(await this.bus.execute(new CreateTeam(organization, data, actor)), actor));
   }
 
   @Get('teams/:id')
-  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(teamResource(await teamById(this.database, id, 'read-teams', actor), actor));
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const row = await teamById(this.database, id, 'read-teams', actor);
+    return document(teamResource(row, actor), await this.included([row], includes, actor));
+  }
+
+  @Patch('teams/:id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const changes = changesOf(parseBody(updateBody, body).data.attributes);
+    const row = await this.bus.execute(new UpdateTeam(id, changes, actor));
+    if (!row) throw notFound();
+    return document(teamResource(row, actor));
+  }
+
+  @Delete('teams/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeleteTeam(id, actor));
+  }
+
+  /** People are named by their usernames here, which stand where JSON:API has ids. */
+  @Post('teams/:id/relationships/users')
+  @HttpCode(204)
+  addUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', namedIn(body, 'users'), actor));
+  }
+
+  @Delete('teams/:id/relationships/users')
+  @HttpCode(204)
+  removeUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', namedIn(body, 'users'), actor));
+  }
+
+  @Post('teams/:id/relationships/organization-memberships')
+  @HttpCode(204)
+  addMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    const named = namedIn(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', named, actor));
+  }
+
+  @Delete('teams/:id/relationships/organization-memberships')
+  @HttpCode(204)
+  removeMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    const named = namedIn(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', named, actor));
+  }
+
+  /** Members of the teams, both as people and as what they are in the organization: one more statement at the most. */
+  private async included(
+    teams: readonly TeamDetailsRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const [first] = teams;
+    const ids = [...new Set(teams.flatMap(({ members }) => members))];
+    if (!first || includes.size === 0 || ids.length === 0) return [];
+    const members = await membersOf(this.database, actor, first.organization, ids);
+    const memberships = members.flatMap((member) => (member.id === null ? [] : [membershipResource(member)]));
+    return [
+      ...(includes.has('users') ? members.map(({ person }) => userResource(person, actor)) : []),
+      ...(includes.has('organization_memberships') ? memberships : []),
+    ];
   }
 }
+
+const namedIn = (body: unknown, by: NamedMembers['by']): NamedMembers => ({
+  by,
+  names: parseBody(identifiersBody(by), body).data.map(({ id }) => id),
+});

@@ -1,7 +1,8 @@
-import { sql } from '#kernel';
-import type { Database } from '#event-store';
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
 import type { Actor } from './actor.js';
 import { fresh } from './fresh.js';
+import { demand, may, type Permission, type Place } from './permissions.js';
 
 export type UserRow = {
   readonly id: string;
@@ -10,6 +11,43 @@ export type UserRow = {
   readonly siteAdmin: boolean;
 };
 
+const COLUMNS = sql.raw(`u.id, u.username, u.email, u.site_admin as "siteAdmin"`);
+
+export const userRowById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
+
 export const userById = (database: Database, id: string, actor: Actor): Promise<UserRow | undefined> =>
-  database.row<UserRow>(sql`
-    select id, username, email, site_admin as "siteAdmin" from users where id = ${id} and ${fresh(actor)}`);
+  database.row<UserRow>(sql`${userRowById(id)} and ${fresh(actor)}`);
+
+export const usersById = (database: Database, ids: readonly string[]): Promise<UserRow[]> =>
+  database.rows<UserRow>(sql`select ${COLUMNS} from users u where u.id = any (${ids}::text[]) order by u.username`);
+
+/** A person as the caller may see them: they are themselves, or belong to an organization where the caller may look. */
+export const userFor = async (database: Database, id: string, actor: Actor): Promise<UserRow> => {
+  const row = await database.row<UserRow & { organizations: readonly string[] }>(sql`
+    select ${COLUMNS},
+           array(select organization from organization_memberships where user_id = u.id
+                 union select t.organization from team_members m join teams t on t.id = m.team
+                        where m.user_id = u.id) as organizations
+      from users u where u.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  const places: Place[] = [null, ...row.organizations].map((organization) => ({ organization, user: id }));
+  if (!places.some((place) => may(actor, 'read-user', place))) throw notFound();
+  return row;
+};
+
+export const userForCommand = async (
+  database: Database,
+  id: string,
+  permission: Permission,
+  actor: Actor,
+): Promise<{ readonly snapshot: Snapshot; readonly email: string | null }> => {
+  const row = await database.row<{ snapshot: Snapshot | null; email: string | null }>(sql`
+    select (select email from users where id = ${id}) as email,
+           (select jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state)
+              from event_store.streams s join users u on u.id = s.stream where s.stream = ${id}) as snapshot
+     where ${fresh(actor)}`);
+  // Asked before it is looked for: callers that are no person have nothing of their own.
+  demand(actor, permission, { organization: null, user: id });
+  if (!row?.snapshot) throw notFound();
+  return { snapshot: row.snapshot, email: row.email };
+};

@@ -83,11 +83,12 @@ describe('GET /organization/audit-trail', () => {
       request: { id: event?.context.request.id },
       resource: { id: workspace, type: 'workspace', action: 'lock', meta: { reason: 'spring cleaning' } },
     });
-    expect(data.map(actionOf).toReversed().slice(0, 5)).toEqual([
+    expect(data.map(actionOf).toReversed().slice(0, 6)).toEqual([
       'organization create',
       'project create',
       'team create',
       'team add_member',
+      'organization_user create',
       'workspace create',
     ]);
   });

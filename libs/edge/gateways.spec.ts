@@ -4,9 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule, ensureUser, issueUserToken, makeOwner } from '#access';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
-import { sql } from '#kernel';
 import { OrganizationsModule } from '#organizations';
-import { answered, makeOrganization, makeToken, resource } from '../../test/support/seeds.js';
+import {
+  answered,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeToken,
+  resource,
+  type Member,
+} from '../../test/support/seeds.js';
 import { apiOf, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { EdgeModule } from './edge.module.js';
 import { httpServer } from './http.server.js';
@@ -117,23 +124,87 @@ describe('two gateways over one database', () => {
   });
 
   it('let nobody do what they may no longer do, from the next request on', async () => {
-    const { store, house } = first;
-    const { id, token } = await person('leaver');
     const { ownersTeam } = await makeOrganization(second, 'leaving');
-    await makeOwner(store, house.ids, { id, username: 'leaver' }, 'leaving');
-    const leavers = [first.as(token), second.as(token)];
-    for (const api of leavers) answered(await api.get('/api/v2/organizations/leaving'), 200);
-    // No route takes anybody out of a team yet: this is what its event will write, in one transaction.
-    await first.database.transaction([
-      sql`delete from team_members where team = ${ownersTeam} and user_id = ${id}`,
-      sql`update access_epoch set epoch = epoch + 1`,
-    ]);
-    for (const api of leavers) {
+    const team = await makeTeam(second, 'leaving', 'openers', { 'organization-access': { 'manage-projects': true } });
+    const flags = resource('teams', { 'organization-access': { 'manage-projects': false } });
+    const members = (name: string) => ({ data: [{ type: 'users', id: name }] });
+    const endings: Readonly<Record<string, (of: Member) => ReturnType<Api['delete']>>> = {
+      'out-of-the-team': (of) => second.delete(`/api/v2/teams/${team}/relationships/users`, members(of.username)),
+      'no-more-flags': () => second.patch(`/api/v2/teams/${team}`, flags),
+      'out-of-the-organization': (of) => second.delete(`/api/v2/organization-memberships/${of.membership}`),
+      'no-more-team': () => second.delete(`/api/v2/teams/${team}`),
+    };
+    for (const [name, end] of Object.entries(endings)) {
+      const leaver = await makeMember(second, 'leaving', name, [team]);
+      answered(
+        await second.patch(
+          `/api/v2/teams/${team}`,
+          resource('teams', { 'organization-access': { 'manage-projects': true } }),
+        ),
+        200,
+      );
+      const doors = [first.as(leaver.token), second.as(leaver.token)];
+      const path = '/api/v2/organizations/leaving/projects';
+      for (const [n, api] of doors.entries()) {
+        answered(await api.post(path, resource('projects', { name: `${name} ${n}` })), 201);
+      }
+      expect([name, [200, 204]]).toEqual([name, expect.arrayContaining([(await end(leaver)).status])]);
+      for (const api of doors) {
+        answered(await api.post(path, resource('projects', { name: 'Mine' })), 404);
+        expect((await api.get('/api/v2/account/details')).status).toBe(200);
+      }
+    }
+    const owner = await makeMember(second, 'leaving', 'owner', [ownersTeam]);
+    const doors = [first.as(owner.token), second.as(owner.token)];
+    for (const api of doors) answered(await api.get('/api/v2/organizations/leaving'), 200);
+    answered(await second.delete(`/api/v2/organization-memberships/${owner.membership}`), 204);
+    for (const api of doors) {
       answered(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
-      answered(await api.post('/api/v2/organizations/leaving/projects', resource('projects', { name: 'Mine' })), 404);
       answered(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
       answered(await api.get('/api/v2/organizations/leaving'), 404);
-      expect((await api.get('/api/v2/account/details')).status).toBe(200);
     }
+  });
+
+  it('close an organization to tokens of users as soon as its owners say so', async () => {
+    await makeOrganization(second, 'closing');
+    const member = await makeMember(second, 'closing', 'shut-out');
+    const doors = [first.as(member.token), second.as(member.token)];
+    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 200);
+    const closed = (is: boolean) => resource('organizations', { 'user-tokens-enabled': !is });
+    answered(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
+    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 404);
+    answered(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
+    for (const api of doors) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
+  });
+
+  it('let in at both doors who has accepted at one', async () => {
+    const { ownersTeam } = await makeOrganization(second, 'hosting');
+    const host = await makeMember(second, 'hosting', 'host', [ownersTeam]);
+    const body = resource('organization-memberships', { email: 'visitor@people.test' });
+    const path = '/api/v2/organizations/hosting/organization-memberships';
+    const { id, relationships } = answered(await host.post(path, body), 201).body.data;
+    const token = await makeToken(second, `/api/v2/users/${relationships.user.data.id}/authentication-tokens`);
+    const doors = [first.as(token), second.as(token)];
+    for (const api of doors) answered(await api.get('/api/v2/organizations/hosting'), 404);
+    answered(await second.as(token).post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
+    for (const api of doors) expect((await api.get('/api/v2/organizations/hosting')).status).toBe(200);
+  });
+
+  it('call people by their new names at once', async () => {
+    await makeOrganization(second, 'naming');
+    const member = await makeMember(second, 'naming', 'old-name');
+    const names = async () => {
+      const lists = [first, second].map(async (api) => {
+        const { body } = await api.as(member.token).get('/api/v2/account/details');
+        return body.data.attributes.username as string;
+      });
+      return Promise.all(lists);
+    };
+    expect(await names()).toEqual(['old-name', 'old-name']);
+    answered(
+      await second.as(member.token).patch('/api/v2/account/update', resource('users', { username: 'new-name' })),
+      200,
+    );
+    expect(await names()).toEqual(['new-name', 'new-name']);
   });
 });

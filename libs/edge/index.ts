@@ -1,3 +1,4 @@
 export { EdgeModule } from './edge.module.js';
 export { HealthController } from './health.controller.js';
 export { httpServer, type HttpOptions } from './http.server.js';
+export { SelfHostedInterceptor } from './self-hosted.interceptor.js';

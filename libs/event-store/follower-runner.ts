@@ -88,7 +88,7 @@ export class FollowerRunner {
         idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
         continue;
       }
-      const statements = await this.follower.follow(events, session);
+      const statements = await this.follower.follow(events, session, this.store);
       const next = { transaction: last.transaction, position: last.position };
       await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, next), sql`commit`]);
       checkpoint = next;

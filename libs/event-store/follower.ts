@@ -1,5 +1,6 @@
 import { sql, unavailable, type LogPosition, type Recorded, type Sql } from '#kernel';
 import type { Database, Session } from './database.js';
+import type { EventStore } from './event-store.js';
 
 /**
  * Whoever reads the log after the fact: the audit trail, the publisher. It may lag; it never skips and never reads an
@@ -13,9 +14,14 @@ export type Follower = {
   readonly tables: readonly string[];
   /**
    * Does what the events mean: resolves to the statements that are committed together with the checkpoint. When it
-   * throws, the same batch comes again.
+   * throws, the same batch comes again. One that has no tables may append events of its own to the store, if that does
+   * no harm when a batch comes twice.
    */
-  readonly follow: (events: readonly Recorded[], session: Pick<Session, 'run'>) => Promise<readonly Sql[]>;
+  readonly follow: (
+    events: readonly Recorded[],
+    session: Pick<Session, 'run'>,
+    store: EventStore,
+  ) => Promise<readonly Sql[]>;
   /** Removes what is past its retention; verify does the same to both sides before it compares them. */
   readonly prune?: (now: Date) => Sql;
 };

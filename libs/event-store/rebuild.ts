@@ -14,7 +14,7 @@ import type { Slice } from './slice.js';
 export type View = {
   readonly name: string;
   readonly tables: readonly string[];
-  readonly apply: (events: readonly Recorded[], session: Session) => Promise<readonly Sql[]>;
+  readonly apply: (events: readonly Recorded[], session: Session, store: EventStore) => Promise<readonly Sql[]>;
   readonly follower: Follower | null;
 };
 
@@ -35,7 +35,7 @@ const inline = (projection: Projection): View => ({
 const followed = (follower: Follower): View => ({
   name: follower.name,
   tables: follower.tables,
-  apply: (events, session) => follower.follow(events, session),
+  apply: (events, session, store) => follower.follow(events, session, store),
   follower,
 });
 
@@ -64,7 +64,7 @@ const replay = async (
     const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
     const last = events.at(-1);
     if (!last) return position;
-    await session.pipeline(await view.apply(events, session));
+    await session.pipeline(await view.apply(events, session, store));
     position = { transaction: last.transaction, position: last.position };
     progress(events.length);
   }

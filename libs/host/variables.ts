@@ -99,7 +99,11 @@ export const variables = {
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'must be letters, digits, dots, underscores and hyphens')
       .default('cadastre'),
   ),
-  CADASTRE_BLOBS: variable('CADASTRE_DATA/blobs', 'folder for states, encrypted', z.string().exactOptional()),
+  CADASTRE_BLOBS: variable(
+    'CADASTRE_DATA/blobs',
+    'folder for states and configurations, encrypted',
+    z.string().exactOptional(),
+  ),
   CADASTRE_ENCRYPTION_KEY: variable(
     'made, kept in the data folder',
     '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
@@ -111,7 +115,7 @@ export const variables = {
   ),
   CADASTRE_EDITION: variable(
     'all',
-    'self-hosted: no audit trail; all and hosted: everything that is built',
+    'self-hosted: no audit trail and no health assessments; all and hosted: everything that is built',
     oneOf(['all', 'hosted', 'self-hosted'], 'all'),
   ),
   CADASTRE_FEATURE_SET: variable(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Refused, type Problem } from '#kernel';
-import { identifiersBody, parseBody, resourceBody, toOneInput } from './body.js';
+import { given, identifiersBody, parseBody, resourceBody, toOneInput, toOneOf, valuesOf } from './body.js';
 
 const lampBody = resourceBody(
   'lamps',
@@ -132,5 +132,33 @@ describe('a body that is wrong', () => {
   it('may hold any other character', () => {
     const name = 'ünïcode 工作 👩‍🚀 \u0001';
     expect(parseBody(lampBody, lamp({ name })).data.attributes.name).toBe(name);
+  });
+});
+
+describe('what a request says', () => {
+  it('keeps null and loses what is absent', () => {
+    expect(given({ a: null, b: undefined, c: 0, d: '' })).toEqual({ a: null, c: 0, d: '' });
+  });
+
+  it('is called by our names inside', () => {
+    const values = valuesOf({ 'auto-apply-run-trigger': true, note: null, 'is-lit': undefined });
+    expect(values).toEqual({ autoApplyRunTrigger: true, note: null });
+    expect(Object.keys(values)).not.toContain('isLit');
+  });
+
+  it.each([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ data: null }, null],
+    [{ data: { id: null } }, null],
+    [{ data: { id: '' } }, null],
+    [{ data: { id: 'room-1' } }, 'room-1'],
+  ])('of one other resource: %j is %j', (input, id) => expect(toOneOf(input)).toBe(id));
+
+  it('of one other resource may stand in an attribute', () => {
+    expect(toOneOf(undefined, 'room-1')).toBe('room-1');
+    expect(toOneOf({}, null)).toBeNull();
+    expect(toOneOf(undefined, '')).toBeNull();
+    expect(toOneOf({ data: { id: 'room-2' } }, 'room-1')).toBe('room-2');
   });
 });

@@ -80,3 +80,32 @@ export const identifiersBody = (type: string) =>
 
 /** A to-one relationship in a request; `id` null or blank where nothing is meant. */
 export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).optional();
+
+/**
+ * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and
+ * blank clear.
+ */
+export const toOneOf = (input: z.infer<typeof toOneInput>, attribute?: string | null): string | null | undefined => {
+  if (input?.data !== undefined) return input.data?.id || null;
+  return attribute === undefined ? undefined : attribute || null;
+};
+
+/** Drops what the request did not name: absent keeps, null clears. */
+export const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** `{ 'auto-apply': true }` → `{ autoApply: true }`, the way back from attributesOf; what is absent stays absent. */
+export const valuesOf = <T extends object>(
+  attributes: T,
+): { [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(given(attributes)).map(([key, value]) => [camel(key), value])) as {
+    [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined>;
+  };

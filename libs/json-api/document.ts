@@ -43,7 +43,9 @@ export const toMany = (type: string, ids: readonly string[]): Relationship => ({
 export const linkTo = (related: string): Relationship => ({ links: { related } });
 
 const kebabs = new Map<string, string>();
-const kebab = (key: string): string => {
+
+/** `autoApply` → `auto-apply`: inside we write camelCase, outside the API's names. */
+export const attributeOf = (key: string): string => {
   let result = kebabs.get(key);
   if (result === undefined) {
     result = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -52,9 +54,9 @@ const kebab = (key: string): string => {
   return result;
 };
 
-/** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep: inside we write camelCase, outside the API's names. */
+/** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep. */
 export const attributesOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const attributes: Record<string, unknown> = {};
-  for (const key in values) attributes[kebab(key)] = values[key];
+  for (const key in values) attributes[attributeOf(key)] = values[key];
   return attributes;
 };

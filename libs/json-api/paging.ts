@@ -14,6 +14,10 @@ export const parameter = (query: Query, name: string): string | undefined => {
   return Array.isArray(value) ? value.at(-1) : value;
 };
 
+/** The comma-joined values of a query parameter. */
+export const listOf = (query: Query, name: string): string[] =>
+  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
+
 const wholeNumber = (query: Query, name: string): number | undefined => {
   const text = parameter(query, name);
   if (text === undefined || text === '') return undefined;

@@ -10,6 +10,7 @@ const ANSWERS = {
   forbidden: [403, 'forbidden'],
   'not-found': [404, 'not found'],
   conflict: [409, 'conflict'],
+  'precondition-failed': [412, 'precondition failed'],
   'too-large': [413, 'payload too large'],
   'unsupported-media-type': [415, 'unsupported media type'],
   unprocessable: [422, 'invalid attribute'],

@@ -1,3 +1,5 @@
+export * from './changes.js';
+export * from './checks.js';
 export * from './decider.js';
 export * from './event-kinds.js';
 export * from './message.js';

@@ -14,7 +14,7 @@ type Row<E extends Message, T extends E['type']> =
  */
 export type Projection<E extends Message = Message> = {
   readonly name: string;
-  /** The tables that this projection alone writes. */
+  /** The tables that this projection alone writes. Without any it is never replayed: it acts on what no log can rebuild. */
   readonly tables: readonly string[];
   readonly on: { readonly [T in E['type']]: Row<E, T> };
 };

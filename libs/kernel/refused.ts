@@ -5,6 +5,7 @@ export type RefusalKind =
   | 'forbidden'
   | 'not-found'
   | 'conflict'
+  | 'precondition-failed'
   | 'unprocessable'
   | 'too-large'
   | 'unsupported-media-type'

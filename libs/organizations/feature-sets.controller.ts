@@ -1,7 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kernel';
-import { confirm, CurrentActor, type Actor } from '#access';
+import { confirm, CurrentActor, demand, SITE, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   pageDocument,
@@ -39,7 +38,7 @@ export class FeatureSetsController {
   @Get('admin/feature-sets')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     await confirm(this.database, actor);
-    if (!actor.siteAdmin) throw notFound();
+    demand(actor, 'manage-site', SITE);
     const search = parameter(query, 'q')?.toLowerCase() ?? '';
     const page = pageOf(query);
     const found = FEATURE_SETS.filter((name) => name.includes(search));

@@ -42,9 +42,14 @@ describe('an organization', () => {
     given(born).when(update({ name })).refuses('unprocessable', 'Name may only contain');
   });
 
-  it.each(['ab', 'x'.repeat(41)])('is not named %s, for its length', (name) =>
-    given().when(create({ name })).refuses('unprocessable', 'Name must be from 3 to 40 characters long'),
-  );
+  it('has a name that is neither too short nor too long', () => {
+    given()
+      .when(create({ name: 'ab' }))
+      .refuses('unprocessable', 'Name is too short (at least 3 characters)');
+    given(born)
+      .when(update({ name: 'x'.repeat(41) }))
+      .refuses('unprocessable', 'Name is too long (at most 40 characters)');
+  });
 
   it('has a name and an address', () => {
     given()
@@ -74,6 +79,68 @@ describe('an organization', () => {
     given(born, { type: 'OrganizationUpdated', data: { changes: { name: 'acme2', sessionTimeout: 60 } } })
       .when(update({ name: 'acme2', sessionTimeout: null }))
       .yields({ type: 'OrganizationUpdated', data: { changes: { sessionTimeout: null } } }));
+
+  describe('with agents by default', () => {
+    const agent = { defaultExecutionMode: 'agent', defaultAgentPool: 'apool-1' } as const;
+    const withAgents: OrganizationEvent = { type: 'OrganizationUpdated', data: { changes: agent } };
+
+    it('names their pool', () => {
+      given(born)
+        .when(update({ defaultExecutionMode: 'agent' }))
+        .refuses('unprocessable', "must be specified when using 'agent' execution mode");
+      given(born)
+        .when(update(agent))
+        .yields({ type: 'OrganizationUpdated', data: { changes: agent } });
+      given()
+        .when(create({ settings: { defaultExecutionMode: 'agent' } }))
+        .refuses('unprocessable', "must be specified when using 'agent' execution mode");
+    });
+
+    it('does not lose the pool while the mode is agent', () =>
+      given(born, withAgents)
+        .when(update({ defaultAgentPool: null }))
+        .refuses('unprocessable', "must be specified when using 'agent' execution mode"));
+
+    it('leaves the pool with the mode', () =>
+      given(born, withAgents)
+        .when(update({ defaultExecutionMode: 'local' }))
+        .yields({
+          type: 'OrganizationUpdated',
+          data: { changes: { defaultExecutionMode: 'local', defaultAgentPool: null } },
+        }));
+
+    it('names no pool for another mode', () => {
+      for (const command of [
+        update({ defaultAgentPool: 'apool-1' }),
+        update({ defaultExecutionMode: 'remote', defaultAgentPool: 'apool-1' }),
+      ]) {
+        given(born).when(command).refuses('unprocessable', "must not be specified unless using 'agent' execution mode");
+      }
+    });
+
+    it('may have got there without a pool, before there were any, and changes other things still', () =>
+      given(born, { type: 'OrganizationUpdated', data: { changes: { defaultExecutionMode: 'agent' } } })
+        .when(update({ sessionTimeout: 5 }))
+        .yields({ type: 'OrganizationUpdated', data: { changes: { sessionTimeout: 5 } } }));
+  });
+
+  it('tells pull requests of their plans in one way or the other', () => {
+    const passing = { sendPassingStatusesForUntriggeredSpeculativePlans: true };
+    const aggregated = { aggregatedCommitStatusEnabled: true };
+    const onePassing = { ...passing, aggregatedCommitStatusEnabled: false };
+    given(born)
+      .when(update(passing))
+      .yields({ type: 'OrganizationUpdated', data: { changes: onePassing } });
+    given(born, { type: 'OrganizationUpdated', data: { changes: onePassing } })
+      .when(update(aggregated))
+      .yields({
+        type: 'OrganizationUpdated',
+        data: { changes: { ...aggregated, sendPassingStatusesForUntriggeredSpeculativePlans: false } },
+      });
+    given(born)
+      .when(update({ ...passing, ...aggregated }))
+      .refuses('unprocessable', 'Aggregated commit status cannot be enabled');
+  });
 
   it('moves to another feature set', () =>
     given(born)

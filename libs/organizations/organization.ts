@@ -1,4 +1,15 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
+import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
 /** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
@@ -16,7 +27,7 @@ export type OrganizationSettings = {
   readonly ownersTeamSamlRoleId: string | null;
   readonly sessionTimeout: number | null;
   readonly sessionRemember: number | null;
-  readonly defaultExecutionMode: 'remote' | 'local' | 'agent';
+  readonly defaultExecutionMode: ExecutionMode;
   readonly defaultAgentPool: string | null;
   readonly userTokensEnabled: boolean;
 };
@@ -81,15 +92,10 @@ type Active = {
 };
 export type Organization = { readonly status: 'absent' | 'deleted' } | Active;
 
-const NAME = /^[A-Za-z0-9_-]{3,40}$/;
+/** Where requests name the default pool. */
+export const POOL = '/data/relationships/default-agent-pool';
 
-const checkName = (name: string): void => {
-  if (name === '') throw unprocessable("Name can't be blank", 'name');
-  if (!/^[A-Za-z0-9_-]+$/.test(name)) {
-    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
-  }
-  if (!NAME.test(name)) throw unprocessable('Name must be from 3 to 40 characters long', 'name');
-};
+const NAME = { ...IN_PATHS, least: 3, most: 40 };
 
 const checkEmail = (email: string): void => {
   if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
@@ -100,10 +106,33 @@ const active = (state: Organization): Active => {
   return state;
 };
 
-/** Only what differs from how it stands: an update that changes nothing is no event. */
-const differences = (state: Active, changes: OrganizationChanges): OrganizationChanges => {
-  const before: Readonly<Record<string, unknown>> = { ...state.settings, name: state.name, email: state.email };
-  return Object.fromEntries(Object.entries(changes).filter(([key, value]) => before[key] !== value));
+/** The two ways of telling a pull request about its plans exclude one another: turning one on turns the other off. */
+const statusesAfter = ({
+  aggregatedCommitStatusEnabled: aggregated,
+  sendPassingStatusesForUntriggeredSpeculativePlans: passing,
+}: OrganizationChanges): OrganizationChanges => {
+  if (aggregated && passing) {
+    throw unprocessable(
+      'Aggregated commit status cannot be enabled while passing statuses are sent for untriggered speculative plans',
+      'aggregated-commit-status-enabled',
+    );
+  }
+  if (passing) return { aggregatedCommitStatusEnabled: false };
+  return aggregated ? { sendPassingStatusesForUntriggeredSpeculativePlans: false } : {};
+};
+
+/** What a request changes, with what follows from it. */
+const changesOf = (given: OrganizationChanges): OrganizationChanges => {
+  const defaultAgentPool = poolAfter({ mode: given.defaultExecutionMode, pool: given.defaultAgentPool });
+  return { ...statusesAfter(given), ...given, ...(defaultAgentPool === undefined ? {} : { defaultAgentPool }) };
+};
+
+const checkSettings = (
+  { defaultExecutionMode: mode, defaultAgentPool: pool }: OrganizationSettings,
+  changed: OrganizationChanges,
+): void => {
+  if (changed.defaultExecutionMode === undefined && changed.defaultAgentPool === undefined) return;
+  checkDefaults({ mode, pool }, POOL);
 };
 
 export const organization: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
@@ -112,9 +141,11 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
       if (state.status !== 'absent') throw conflict('Organization exists already');
-      checkName(name);
+      checkName(name, NAME);
       checkEmail(email);
-      const all = { ...DEFAULT_SETTINGS, ...settings };
+      const given = changesOf(settings);
+      const all = { ...DEFAULT_SETTINGS, ...given };
+      checkSettings(all, given);
       return [
         {
           type: 'OrganizationCreated',
@@ -123,10 +154,12 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       ];
     },
     UpdateOrganization: ({ changes }, state) => {
-      const changed = differences(active(state), changes);
-      if (changed.name !== undefined) checkName(changed.name);
+      const { settings, name, email } = active(state);
+      const changed = differences({ ...settings, name, email }, changesOf(changes));
+      if (changed.name !== undefined) checkName(changed.name, NAME);
       if (changed.email !== undefined) checkEmail(changed.email);
-      return Object.keys(changed).length === 0 ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
+      checkSettings({ ...settings, ...changed }, changed);
+      return isNothing(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>
       active(state).featureSet === featureSet ? [] : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet } }],

@@ -4,9 +4,15 @@ import { sql } from '#kernel';
 import { logLength } from '../../test/support/log.js';
 import {
   answered,
+  giveProject,
+  giveWorkspace,
+  makeAgentPool,
+  makeAgentToken,
+  makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeProject,
+  makeTeam,
   makeToken,
   makeWorkspace,
   resource,
@@ -113,6 +119,33 @@ describe('an organization', () => {
     await makeOrganization(server, 'old-name');
   });
 
+  it('takes its tokens and members along to the new name', async () => {
+    await makeOrganization(server, 'before');
+    const team = await makeTeam(server, 'before', 'core', { 'organization-access': { 'manage-workspaces': true } });
+    const member = await makeMember(server, 'before', 'robin', [team]);
+    const token = server.as(await makeOrganizationToken(server, 'before'));
+    const workspace = await makeWorkspace(token, 'before', 'one');
+    const lock = `/api/v2/workspaces/${workspace}/actions/lock`;
+    const holder = async (): Promise<string> => {
+      const { included } = answered(await server.get(`/api/v2/workspaces/${workspace}?include=locked_by`), 200).body;
+      return included[0].attributes.username as string;
+    };
+    answered(await token.post(lock), 200);
+    expect(await holder()).toBe('before');
+    answered(await token.post(lock.replace('/lock', '/unlock')), 200);
+
+    answered(await server.patch(`${PATH}/before`, organization({ name: 'after' })), 200);
+    for (const caller of [token, member]) {
+      answered(await caller.get(`${PATH}/before`), 404);
+      expect(namesIn(await caller.get(PATH))).toEqual(['after']);
+      answered(await caller.get(`${PATH}/after/workspaces/one`), 200);
+    }
+    answered(await token.post(lock), 200);
+    expect(await holder()).toBe('after');
+    const one = answered(await member.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    expect(one.links.self).toBe('/api/v2/organizations/after/workspaces/one');
+  });
+
   it.each([
     ['a new one', () => server.post(PATH, organization({ name: 'taken', email: 'a@b.test' }))],
     ['another one', () => server.patch(`${PATH}/other`, organization({ name: 'taken' }))],
@@ -126,13 +159,15 @@ describe('an organization', () => {
 
   it.each<[string, object, string, string | RegExp]>([
     ['a name with a space', { name: 'a b c' }, 'name', /^Name may only contain/],
-    ['a name of two letters', { name: 'ab' }, 'name', /3 to 40/],
+    ['a name of two letters', { name: 'ab' }, 'name', /at least 3/],
     ['an empty name', { name: '' }, 'name', "Name can't be blank"],
     ['a name that is a number', { name: 1 }, 'name', 'Name must be a string'],
     ['an empty address', { name: 'fine', email: '' }, 'email', "Email can't be blank"],
     ['another execution mode', { 'default-execution-mode': 'here' }, 'default-execution-mode', /one of remote, local/],
     ['a text for a truth', { 'assessments-enforced': 'yes' }, 'assessments-enforced', /true or false/],
     ['half a session', { 'session-timeout': 0.5 }, 'session-timeout', /whole number/],
+    ['a session of no time', { 'session-remember': 0 }, 'session-remember', /at least one minute/],
+    ['an address without end', { email: 'x'.repeat(256) }, 'email', /at most 255/],
   ])('is not made with %s', async (_, attributes, attribute, detail) => {
     const length = await logLength(server.store);
     const answer = answered(
@@ -150,6 +185,129 @@ describe('an organization', () => {
     for (const other of [server.as(token), server.as(owners)]) {
       expect((await other.post(PATH, organization({ name: 'founded', email: 'a@b.test' }))).status).toBe(404);
     }
+  });
+});
+
+describe('what runs by default in an organization', () => {
+  const agents = (pool: string | null, attributes: object = { 'default-execution-mode': 'agent' }) =>
+    resource('organizations', attributes, {
+      'default-agent-pool': { data: pool && { type: 'agent-pools', id: pool } },
+    });
+
+  it('may be agents of one of its pools, which its projects and workspaces follow', async () => {
+    const { defaultProject } = await makeOrganization(server, 'agents');
+    const pool = await makeAgentPool(server, 'agents', 'pool');
+    const workspace = await makeWorkspace(server, 'agents', 'one');
+    const shown = answered(await server.patch(`${PATH}/agents`, agents(pool)), 200).body.data;
+    expect(shown).toMatchObject({
+      attributes: { 'default-execution-mode': 'agent' },
+      relationships: { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
+    });
+    expect((await server.get(`/api/v2/workspaces/${workspace}`)).body.data).toMatchObject({
+      attributes: { 'execution-mode': 'agent', 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } },
+      relationships: { 'agent-pool': { data: { id: pool } } },
+    });
+    expect((await server.get(`/api/v2/projects/${defaultProject}`)).body.data).toMatchObject({
+      attributes: { 'default-execution-mode': 'agent', 'setting-overwrites': { 'default-execution-mode': false } },
+      relationships: { 'default-agent-pool': { data: { id: pool } } },
+    });
+    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
+
+    const left = answered(
+      await server.patch(`${PATH}/agents`, organization({ 'default-execution-mode': 'remote' })),
+      200,
+    );
+    expect(left.body.data.relationships['default-agent-pool'].data).toBeNull();
+    expect((await server.get(`/api/v2/workspaces/${workspace}`)).body.data).toMatchObject({
+      attributes: { 'execution-mode': 'remote' },
+      relationships: { 'agent-pool': { data: null } },
+    });
+    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 204);
+  });
+
+  it('may name the pool by an attribute', async () => {
+    await makeOrganization(server, 'attributed');
+    const pool = await makeAgentPool(server, 'attributed', 'pool');
+    const attributes = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
+    const { body } = answered(await server.patch(`${PATH}/attributed`, organization(attributes)), 200);
+    expect(body.data.relationships['default-agent-pool'].data).toEqual({ type: 'agent-pools', id: pool });
+  });
+
+  it('is no pool of somebody else, none for single workspaces, none without its mode, and no mode without a pool', async () => {
+    await makeOrganization(server, 'owning');
+    await makeOrganization(server, 'wanting');
+    const foreign = await makeAgentPool(server, 'owning', 'pool');
+    const scoped = await makeAgentPool(server, 'wanting', 'scoped', { 'organization-scoped': false });
+    const own = await makeAgentPool(server, 'wanting', 'own');
+    const length = await logLength(server.store);
+    for (const [body, detail] of [
+      [agents(foreign), /does not exist, or is not allowed here/],
+      [agents(scoped), /does not exist, or is not allowed here/],
+      [agents('apool-none'), /does not exist, or is not allowed here/],
+      [agents(null), /must be specified when using 'agent' execution mode/],
+      [organization({ 'default-execution-mode': 'agent' }), /must be specified when using 'agent' execution mode/],
+      [agents(own, {}), /must not be specified unless using 'agent' execution mode/],
+      [agents(own, { 'default-execution-mode': 'local' }), /must not be specified unless using 'agent'/],
+    ] as const) {
+      const answer = answered(await server.patch(`${PATH}/wanting`, body), 422);
+      expect(problemsOf(answer)).toEqual([['/data/relationships/default-agent-pool', expect.stringMatching(detail)]]);
+    }
+    const founded = agents(own, { name: 'founded', email: 'a@b.test', 'default-execution-mode': 'agent' });
+    answered(await server.post(PATH, founded), 422);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe('what an organization lets its caller do', () => {
+  const can = async (api: Api, name: string): Promise<string[]> => {
+    const { permissions } = answered(await api.get(`${PATH}/${name}`), 200).body.data.attributes;
+    return Object.keys(permissions as object).filter((key) => (permissions as Record<string, boolean>)[key]);
+  };
+  let teamless: Api;
+
+  beforeAll(async () => {
+    await makeOrganization(server, 'allowing');
+    teamless = await makeMember(server, 'allowing', 'teamless');
+  });
+
+  it('is little for a member', async () => {
+    expect(await can(teamless, 'allowing')).toEqual(['can-traverse', 'can-access-via-teams']);
+  });
+
+  it.each([
+    ['manage-workspaces', ['can-create-workspace', 'can-manage-tags', 'can-manage-varsets', 'can-update-ssh-keys'], 3],
+    ['manage-projects', ['can-create-project', 'can-create-workspace'], 2],
+    ['manage-vcs-settings', ['can-update-ssh-keys'], 1],
+    ['manage-agent-pools', ['can-update-agent-pools'], 1],
+    ['manage-membership', ['can-manage-users', 'can-manage-membership'], 2],
+    ['manage-teams', ['can-create-team'], 1],
+    ['manage-run-tasks', ['can-manage-run-tasks', 'can-read-run-tasks'], 2],
+    ['read-workspaces', ['can-read-varsets'], 1],
+  ])('is what %s gives', async (flag, keys, true_) => {
+    const team = await makeTeam(server, 'allowing', flag, { 'organization-access': { [flag]: true } });
+    const member = await makeMember(server, 'allowing', flag, [team]);
+    const allowed = await can(member, 'allowing');
+    expect(keys.filter((key) => allowed.includes(key))).toHaveLength(true_);
+    expect(allowed).not.toContain('can-update');
+    expect(allowed).not.toContain('can-destroy');
+  });
+
+  it('is everything but the subscription for an owner, and what nobody can do is told to nobody', async () => {
+    const founder = await person('founding');
+    await makeOrganization(founder, 'founders');
+    const allowed = await can(founder, 'founders');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['can-update', 'can-destroy', 'can-create-team', 'can-update-api-token']),
+    );
+    expect(allowed).not.toContain('can-manage-subscription');
+    expect(allowed).not.toContain('can-update-oauth');
+    expect(await can(server, 'founders')).toContain('can-manage-subscription');
+    const token = server.as(await makeOrganizationToken(founder, 'founders'));
+    const ofToken = await can(token, 'founders');
+    expect(ofToken).toEqual(
+      expect.arrayContaining(['can-create-workspace', 'can-create-team', 'can-read-audit-trail']),
+    );
+    expect(ofToken).not.toContain('can-update-ssh-keys');
   });
 });
 
@@ -204,6 +362,34 @@ describe('an organization that is deleted', () => {
            + (select count(*) from workspace_tags where organization = ${id})
            + (select count(*) from team_members where team = ${ownersTeam}) as n`);
     expect(left?.n).toBe(0);
+  });
+
+  it('leaves no row of it in any view', async () => {
+    const { id, defaultProject } = await makeOrganization(server, 'traceless');
+    const pool = await makeAgentPool(server, 'traceless', 'pool');
+    await makeAgentToken(server, pool);
+    const team = await makeTeam(server, 'traceless', 'core');
+    await makeMember(server, 'traceless', 'traced', [team]);
+    const workspace = await makeWorkspace(server, 'traceless', 'one');
+    await giveProject(server, team, defaultProject, 'read');
+    await giveWorkspace(server, team, workspace, 'read');
+    const tables = await server.database.rows<{ table: string }>(sql`
+      select format('%I.%I', table_schema, table_name) as table from information_schema.columns
+       where column_name = 'organization' and table_schema not in ('event_store', 'information_schema')
+         and table_name not like 'audit%' order by 1`);
+    const holding = async (): Promise<string[]> => {
+      const counts = tables.map(
+        ({ table }) => sql`select ${table} as table from ${sql.raw(table)} where organization = ${id} limit 1`,
+      );
+      return (await Promise.all(counts.map((one) => server.database.rows<{ table: string }>(one)))).flatMap((rows) =>
+        rows.map(({ table }) => table),
+      );
+    };
+    expect(await holding()).toEqual(
+      expect.arrayContaining(['views.agent_pools', 'views.projects', 'views.team_projects', 'views.workspaces']),
+    );
+    answered(await server.delete(`${PATH}/traceless`), 204);
+    expect(await holding()).toEqual([]);
   });
 
   it('leaves its name to others, who find nothing of the old one', async () => {
@@ -292,6 +478,41 @@ describe('the list of organizations', () => {
     expect(namesIn(await server.get(`${PATH}?q=EARCHE`))).toEqual(['searched']);
   });
 
+  it('is searched by either of them, or both', async () => {
+    const grace = await person('grace');
+    for (const name of ['left-one', 'left-two', 'right-one']) await makeOrganization(grace, name);
+    const found = async (query: string) => {
+      const { body } = answered(await grace.get(`${PATH}?${query}`), 200);
+      expect(body.meta.pagination['total-count']).toBe(body.data.length);
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await found('q[name]=ONE')).toEqual(['left-one', 'right-one']);
+    expect(await found('q[email]=ops@left')).toEqual(['left-one', 'left-two']);
+    expect(await found('q[name]=one&q[email]=ops@left')).toEqual(['left-one']);
+    expect(await found('q=two&q[name]=one')).toEqual(['left-two']);
+    expect(await found('q[name]=%25')).toEqual([]);
+  });
+
+  it('costs one statement, and one more for what it includes', async () => {
+    const costOf = async (query: string): Promise<number> => {
+      const before = server.database.count.statements;
+      answered(await server.get(`${PATH}?page[size]=100&${query}`), 200);
+      return server.database.count.statements - before;
+    };
+    await costOf('');
+    expect(await costOf('')).toBe(1);
+    expect(await costOf('include=entitlement_set')).toBe(1);
+    expect(await costOf('include=entitlement_set,default_project')).toBe(2);
+  });
+
+  it('is empty for an agent', async () => {
+    await makeOrganization(server, 'worked-for');
+    const pool = await makeAgentPool(server, 'worked-for', 'pool');
+    const agent = server.as(await makeAgentToken(server, pool));
+    expect(namesIn(answered(await agent.get(PATH), 200))).toEqual([]);
+    answered(await agent.get(`${PATH}/worked-for`), 404);
+  });
+
   it('refuses an include that it does not know', async () => {
     const { body } = answered(await server.get(`${PATH}?include=moon`), 400);
     expect(body.errors[0].detail).toContain('include parameter');
@@ -307,6 +528,7 @@ describe('another organization', () => {
     const own = server.as(await makeOrganizationToken(eve, 'eves'));
     const admin = (await server.get('/api/v2/account/details')).body.data.id as string;
     const project = resource('projects', { name: 'Mine' });
+    const subscription = resource('subscriptions', {}, { 'feature-set': { data: { id: 'fs-free' } } });
     const asks: [keyof Omit<Api, 'as'>, string, object?][] = [
       ['get', `${PATH}/foreign`],
       ['patch', `${PATH}/foreign`, organization({ name: 'mine' })],
@@ -332,7 +554,9 @@ describe('another organization', () => {
       ['get', `/api/v2/users/${admin}/authentication-tokens`],
       ['post', `/api/v2/users/${admin}/authentication-tokens`],
       ['get', '/api/v2/admin/feature-sets'],
-      ['post', '/api/v2/admin/organizations/foreign/subscription'],
+      ['post', '/api/v2/admin/organizations/foreign/subscription', subscription],
+      ['get', `${PATH}/foreign/tags`],
+      ['post', `/api/v2/projects/${defaultProject}/relationships/workspaces`, { data: [] }],
     ];
     const length = await logLength(server.store);
     for (const [method, path, body] of asks) {
@@ -342,5 +566,32 @@ describe('another organization', () => {
     }
     expect(namesIn(await eve.get(PATH))).toEqual(['eves']);
     expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe('the self-hosted edition', () => {
+  it('knows no health assessments: neither returns nor accepts them', async () => {
+    const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
+    try {
+      const attributes = { name: 'acme', email: 'ops@acme.test', 'assessments-enforced': true };
+      const created = answered(await hosted.post(PATH, organization(attributes)), 201).body.data;
+      expect(created.attributes).toMatchObject({ name: 'acme', 'default-execution-mode': 'remote' });
+      expect(created.attributes).not.toHaveProperty('assessments-enforced');
+      const workspace = await makeWorkspace(hosted, 'acme', 'one', { 'assessments-enabled': true, 'auto-apply': true });
+      for (const path of [`/api/v2/workspaces/${workspace}`, `${PATH}/acme/workspaces?include=organization`]) {
+        const { body } = answered(await hosted.get(path), 200);
+        expect([body.data].flat()[0].attributes).toMatchObject({ name: 'one', 'auto-apply': true });
+        expect([body.data].flat()[0].attributes).not.toHaveProperty('assessments-enabled');
+      }
+      const [row] = await hosted.database.rows<{ enabled: boolean; enforced: boolean }>(sql`
+        select (w.settings ->> 'assessmentsEnabled')::boolean as enabled,
+               (o.settings ->> 'assessmentsEnforced')::boolean as enforced
+          from workspaces w join organizations o on o.id = w.organization`);
+      expect(row).toEqual({ enabled: false, enforced: false });
+      // Nothing is asked of who sends it, as of any attribute that nobody knows.
+      answered(await hosted.patch(`${PATH}/acme`, organization({ 'assessments-enforced': 'yes' })), 200);
+    } finally {
+      await hosted.close();
+    }
   });
 });

@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { CurrentActor, may, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
@@ -12,62 +11,23 @@ import {
   pageOf,
   parameter,
   parseBody,
-  resourceBody,
-  toOneInput,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
 import { entitlementSet } from './entitlement-sets.controller.js';
-import type { FeatureSet, OrganizationChanges } from './organization.js';
+import type { FeatureSet } from './organization.js';
+import { changesOf, createBody, updateBody } from './organizations.body.js';
 import { organizationResource } from './organizations.document.js';
-import { executionMode } from './organizations.events.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
 import { listOrganizations, organizationFor, type OrganizationRow } from './organizations.queries.js';
-import { projectResource } from './projects.controller.js';
+import { projectResource } from './projects.document.js';
 import { projectsById } from './projects.queries.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
 
-const settings = {
-  'collaborator-auth-policy': z.enum(['password', 'two_factor_mandatory']).optional(),
-  'cost-estimation-enabled': z.boolean().optional(),
-  'assessments-enforced': z.boolean().optional(),
-  'allow-force-delete-workspaces': z.boolean().optional(),
-  'send-passing-statuses-for-untriggered-speculative-plans': z.boolean().optional(),
-  'aggregated-commit-status-enabled': z.boolean().optional(),
-  'speculative-plan-management-enabled': z.boolean().optional(),
-  'owners-team-saml-role-id': z.string().nullish(),
-  'session-timeout': z.int().nullish(),
-  'session-remember': z.int().nullish(),
-  'default-execution-mode': executionMode.optional(),
-  'user-tokens-enabled': z.boolean().optional(),
-};
-
-const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
-const createBody = resourceBody(
-  'organizations',
-  z.object({ name: z.string(), email: z.string(), ...settings }),
-  relationships,
-);
-const updateBody = resourceBody(
-  'organizations',
-  z.object({ name: z.string().optional(), email: z.string().optional(), ...settings }).default({}),
-  relationships,
-);
-
 const INCLUDES = ['entitlement_set', 'default_project'] as const;
-
-type Attributes = z.infer<typeof updateBody>['data']['attributes'];
-
-/** Absent stays absent: what the request does not name is not touched. */
-const changesOf = (attributes: Attributes): OrganizationChanges => {
-  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([key, value]) => [camel(key), value]));
-};
-
-const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 @Controller('api/v2')
 export class OrganizationsController {
@@ -81,18 +41,23 @@ export class OrganizationsController {
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
-    const { rows, total } = await listOrganizations(this.database, actor, page, parameter(query, 'q'));
+    const { rows, total } = await listOrganizations(this.database, actor, page, {
+      search: parameter(query, 'q'),
+      name: parameter(query, 'q[name]'),
+      email: parameter(query, 'q[email]'),
+    });
     const data = rows.map((row) => organizationResource(row, actor));
     return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   @Post('organizations')
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { attributes } = parseBody(createBody, body).data;
-    // Organization and audit tokens act inside their organization; only people (and their site) found new ones.
-    if (actor.kind !== 'user') throw notFound();
-    const { name, email, ...rest } = attributes;
-    const data = { name, email, featureSet: this.featureSet, settings: changesOf(rest) };
+    const {
+      attributes: { name, email, ...attributes },
+      relationships,
+    } = parseBody(createBody, body).data;
+    const settings = changesOf({ attributes, relationships });
+    const data = { name, email, featureSet: this.featureSet, settings };
     return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);
   }
 
@@ -113,9 +78,9 @@ export class OrganizationsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body).data.attributes);
+    const changes = changesOf(parseBody(updateBody, body).data);
     const command = { type: 'UpdateOrganization', data: { changes } } as const;
-    const row = await this.bus.execute(new ToOrganization(name, 'update-organization', command, actor));
+    const row = await this.bus.execute(new ToOrganization(name, command, actor));
     return this.render(row, actor);
   }
 
@@ -123,7 +88,7 @@ export class OrganizationsController {
   @HttpCode(204)
   async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
     const command = { type: 'DeleteOrganization', data: {} } as const;
-    await this.bus.execute(new ToOrganization(name, 'delete-organization', command, actor));
+    await this.bus.execute(new ToOrganization(name, command, actor));
   }
 
   /** The resources that the includes ask for, in one more statement at the most. */

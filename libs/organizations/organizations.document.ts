@@ -1,12 +1,54 @@
-import { may, type Identity } from '#access';
+import { may, type Identity, type Permission } from '#access';
 import { attributesOf, linkTo, toOne, type Resource } from '#json-api';
 import type { OrganizationRow } from './organizations.queries.js';
 
+/** What each key asks of the permission table, for the organization as a whole. */
+const ASKED = {
+  'can-update': 'update-organization',
+  'can-destroy': 'delete-organization',
+  'can-traverse': 'read-organization',
+  'can-access-via-teams': 'read-teams',
+  'can-create-team': 'manage-teams',
+  'can-create-project': 'create-project',
+  'can-create-workspace': 'create-workspace',
+  'can-create-workspace-migration': 'create-workspace',
+  'can-manage-users': 'manage-memberships',
+  'can-manage-membership': 'manage-team-membership',
+  'can-manage-subscription': 'manage-subscription',
+  'can-manage-tags': 'tag-workspace',
+  'can-manage-varsets': 'manage-variable-sets',
+  'can-read-varsets': 'read-variable-sets',
+  'can-manage-run-tasks': 'manage-run-tasks',
+  'can-read-run-tasks': 'manage-run-tasks',
+  'can-update-agent-pools': 'manage-agent-pools',
+  'can-update-api-token': 'manage-organization-tokens',
+  'can-update-ssh-keys': 'manage-ssh-keys',
+  'can-read-audit-trail': 'read-audit-trail',
+} as const satisfies Record<string, Permission>;
+
+/** What nobody can do here, because it is not there. */
+const NEVER = [
+  'can-create-module',
+  'can-create-provider',
+  'can-deploy-no-code-modules',
+  'can-manage-custom-providers',
+  'can-manage-no-code-modules',
+  'can-manage-public-modules',
+  'can-manage-public-providers',
+  'can-manage-sso',
+  'can-start-trial',
+  'can-update-oauth',
+  'can-update-sentinel',
+];
+
+const permissionsOf = (organization: string, actor: Identity): Record<string, boolean> =>
+  Object.fromEntries([
+    ...Object.entries(ASKED).map(([key, permission]) => [key, may(actor, permission, { organization })] as const),
+    ...NEVER.map((key) => [key, false] as const),
+  ]);
+
 /** An organization as every endpoint renders it. Its id is its name; the stable id is `external-id` (clients.md §3). */
 export const organizationResource = (row: OrganizationRow, actor: Identity): Resource => {
-  const place = { organization: row.id };
-  const owner = may(actor, 'update-organization', place);
-  const createsWorkspaces = may(actor, 'create-workspace', place);
   const { defaultAgentPool, ...settings } = row.settings;
   return {
     id: row.name,
@@ -17,6 +59,7 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       email: row.email,
       'created-at': row.createdAt,
       ...attributesOf(settings),
+      'is-unified': false,
       'saml-enabled': false,
       'two-factor-conformant': true,
       'plan-expired': false,
@@ -24,29 +67,8 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       'plan-is-trial': false,
       'plan-is-enterprise': true,
       'plan-identifier': row.featureSet,
-      permissions: {
-        'can-update': owner,
-        'can-destroy': may(actor, 'delete-organization', place),
-        'can-access-via-teams': true,
-        'can-create-module': owner,
-        'can-create-team': owner,
-        'can-create-workspace': createsWorkspaces,
-        'can-create-workspace-migration': createsWorkspaces,
-        'can-create-project': may(actor, 'create-project', place),
-        'can-manage-users': owner,
-        'can-manage-subscription': owner,
-        'can-manage-sso': owner,
-        'can-update-oauth': owner,
-        'can-update-sentinel': owner,
-        'can-update-ssh-keys': owner,
-        'can-update-api-token': may(actor, 'manage-organization-tokens', place),
-        'can-traverse': true,
-        'can-start-trial': false,
-        'can-update-agent-pools': owner,
-        'can-manage-tags': createsWorkspaces,
-        'can-read-audit-trail': may(actor, 'read-audit-trail', place),
-        'can-destroy-organization': may(actor, 'delete-organization', place),
-      },
+      'trial-expires-at': null,
+      permissions: permissionsOf(row.id, actor),
     },
     relationships: {
       'authentication-token': linkTo(`/api/v2/organizations/${row.name}/authentication-token`),

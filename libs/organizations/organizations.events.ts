@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
+import { EXECUTION_MODES } from './default-pool.js';
 import {
   FEATURE_SETS,
   type OrganizationChanges,
@@ -8,7 +9,7 @@ import {
 } from './organization.js';
 import type { ProjectChanges, ProjectEvent, ProjectSettings } from './project.js';
 
-export const executionMode = z.enum(['remote', 'local', 'agent']);
+const executionMode = z.enum(EXECUTION_MODES);
 
 const organizationSettings = z.strictObject({
   collaboratorAuthPolicy: z.enum(['password', 'two_factor_mandatory']),

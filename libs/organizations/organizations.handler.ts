@@ -1,8 +1,15 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { Database, EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
-import { contextOf, fresh, NO_ORGANIZATION_ACCESS, OWNERS, team, type Actor, type Permission } from '#access';
-import { organization, type FeatureSet, type OrganizationCommand, type OrganizationSettings } from './organization.js';
+import { contextOf, demand, fresh, membership, OWNERS, SITE, team, type Actor, type Permission } from '#access';
+import { heldPool } from './default-pool.writes.js';
+import {
+  organization,
+  POOL,
+  type FeatureSet,
+  type OrganizationChanges,
+  type OrganizationCommand,
+} from './organization.js';
 import { organizationById, organizationForCommand, type OrganizationRow } from './organizations.queries.js';
 import { DEFAULT_PROJECT, project } from './project.js';
 
@@ -12,7 +19,7 @@ export class CreateOrganization extends Command<OrganizationRow> {
       readonly name: string;
       readonly email: string;
       readonly featureSet: FeatureSet;
-      readonly settings: Partial<OrganizationSettings>;
+      readonly settings: Omit<OrganizationChanges, 'name' | 'email'>;
     },
     readonly actor: Actor,
   ) {
@@ -20,19 +27,29 @@ export class CreateOrganization extends Command<OrganizationRow> {
   }
 }
 
+type LaterCommand = Exclude<OrganizationCommand, { type: 'CreateOrganization' }>;
+
 /** A command for the organization of that name; resolves to how it stands then, null when it is gone. */
 export class ToOrganization extends Command<OrganizationRow | null> {
   constructor(
     readonly name: string,
-    readonly permission: Permission,
-    readonly command: Exclude<OrganizationCommand, { type: 'CreateOrganization' }>,
+    readonly command: LaterCommand,
     readonly actor: Actor,
   ) {
     super();
   }
 }
 
+const PERMISSION = {
+  UpdateOrganization: 'update-organization',
+  ChangeFeatureSet: 'manage-subscription',
+  DeleteOrganization: 'delete-organization',
+} as const satisfies Record<LaterCommand['type'], Permission>;
+
 const refuseTaken = refuseTakenName('organizations_name_key');
+
+const poolOf = (command: LaterCommand): string | null =>
+  (command.type === 'UpdateOrganization' && command.data.changes.defaultAgentPool) || null;
 
 /** An organization is born together with its default project and its owners team, whose first member made it. */
 @CommandHandler(CreateOrganization)
@@ -43,10 +60,14 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
   ) {}
 
   async execute({ data, actor }: CreateOrganization): Promise<OrganizationRow> {
+    // Tokens of organizations and teams act inside theirs; only people found new ones.
+    demand(actor, 'create-organization', SITE);
     const id = this.ids.next('org');
     const defaultProject = this.ids.next('prj');
     const ownersTeam = this.ids.next('team');
-    const owners = { name: OWNERS, visibility: 'organization', organizationAccess: NO_ORGANIZATION_ACCESS } as const;
+    const membershipId = this.ids.next('ou');
+    const owners = { name: OWNERS, visibility: 'organization' } as const;
+    const founder = { user: actor.id, username: actor.name };
     const writes = [
       writeOf(organization, unborn(id, organization), id, {
         type: 'CreateOrganization',
@@ -54,18 +75,22 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
       }),
       writeOf(project, unborn(defaultProject, project), id, {
         type: 'CreateProject',
-        data: { name: DEFAULT_PROJECT, description: null, settings: {} },
+        data: { name: DEFAULT_PROJECT },
       }),
       writeOf(
         team,
         unborn(ownersTeam, team),
         id,
         { type: 'CreateTeam', data: owners },
-        ...(actor.kind === 'user'
-          ? [{ type: 'AddTeamMember', data: { user: actor.id, username: actor.name } } as const]
-          : []),
+        { type: 'AddTeamMembers', data: { members: [founder] } },
       ),
+      writeOf(membership, unborn(membershipId, membership), id, {
+        type: 'CreateMembership',
+        data: { ...founder, email: null, status: 'active' },
+      }),
     ];
+    // It has no pools yet, so that it can name none.
+    heldPool(data.settings.defaultAgentPool ?? null, null, POOL);
     // Nothing is read before, so the proof that the caller is who they were goes with the writing.
     const stillThemselves = [sql`select ${fresh(actor)}`];
     const { rows } = await this.store
@@ -82,10 +107,11 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
     private readonly database: Database,
   ) {}
 
-  async execute({ name, permission, command, actor }: ToOrganization): Promise<OrganizationRow | null> {
+  async execute({ name, command, actor }: ToOrganization): Promise<OrganizationRow | null> {
+    const pool = poolOf(command);
     const load = async () => {
-      const row = await organizationForCommand(this.database, actor, permission, name);
-      return this.store.restore(row.id, organization, row.snapshot);
+      const row = await organizationForCommand(this.database, actor, PERMISSION[command.type], name, pool);
+      return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
     };
     const { rows } = await this.store
       .handle({
@@ -93,6 +119,7 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
         load,
         command: () => command,
         organization: ({ stream }) => stream,
+        holding: ({ row }) => heldPool(pool, row.poolVersion, POOL),
         context: contextOf(actor),
         read: ({ stream }) => [organizationById(stream)],
       })

@@ -1,6 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database, Snapshot } from '#event-store';
-import { demand, fresh, type Actor, type Identity, type Permission } from '#access';
+import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
+import { usablePoolVersion } from '#agents/to-agents';
 import { limitOf, type Page } from '#json-api';
 import type { FeatureSet, OrganizationSettings } from './organization.js';
 
@@ -35,7 +36,13 @@ export const organizationFor = async (
   return row;
 };
 
-export type OrganizationForCommand = OrganizationRow & { readonly snapshot: Snapshot };
+export type OrganizationForCommand = OrganizationRow & {
+  /** Version of the agent pool that the command names; null where it is none for the whole organization. */
+  readonly poolVersion: number | null;
+  readonly snapshot: Snapshot;
+};
+
+const NOBODY = sql.raw('null');
 
 /** As above, with the state that a decision needs. */
 export const organizationForCommand = async (
@@ -43,9 +50,12 @@ export const organizationForCommand = async (
   actor: Actor,
   permission: Permission,
   name: string,
+  pool: string | null = null,
 ): Promise<OrganizationForCommand> => {
+  const usable = { pool: sql`${pool}`, organization: sql.raw('o.id'), workspace: NOBODY, project: NOBODY };
   const row = await database.row<OrganizationForCommand>(sql`
-    select ${COLUMNS}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${COLUMNS}, ${pool === null ? NOBODY : usablePoolVersion(usable)} as "poolVersion",
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       from organizations o join event_store.streams s on s.stream = o.id
      where o.name = ${name} and ${fresh(actor)}`);
   if (!row) throw notFound();
@@ -53,22 +63,30 @@ export const organizationForCommand = async (
   return row;
 };
 
-/** Which organizations a caller sees in lists. */
-const visible = (actor: Identity): Sql =>
-  actor.siteAdmin ? sql`true` : sql`o.id = any (${[...actor.standings.keys()]}::text[])`;
+export type OrganizationFilter = {
+  /** In the name or the address; it takes precedence over the other two. */
+  readonly search: string | undefined;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+};
+
+const contains = (column: 'o.name' | 'o.email', text: string): Sql =>
+  sql`position(lower(${text}) in lower(${sql.raw(column)})) > 0`;
+
+const conditionsOf = ({ search, name, email }: OrganizationFilter): readonly Sql[] => {
+  if (search) return [sql`(${contains('o.name', search)} or ${contains('o.email', search)})`];
+  return [...(name ? [contains('o.name', name)] : []), ...(email ? [contains('o.email', email)] : [])];
+};
 
 export const listOrganizations = async (
   database: Database,
   actor: Actor,
   page: Page,
-  search: string | undefined,
+  filter: OrganizationFilter,
 ): Promise<{ rows: OrganizationRow[]; total: number }> => {
-  const matching = search
-    ? sql`(position(lower(${search}) in lower(o.name)) > 0 or position(lower(${search}) in lower(o.email)) > 0)`
-    : sql`true`;
+  const where = sql.and([organizationsWhere(actor, 'list-organization'), ...conditionsOf(filter), fresh(actor)]);
   const found = await database.rows<OrganizationRow & { total: number }>(sql`
-    with matched as materialized (
-      select ${COLUMNS} from organizations o where ${visible(actor)} and ${matching} and ${fresh(actor)})
+    with matched as materialized (select ${COLUMNS} from organizations o where ${where})
     select total.n as total, page.* from (select count(*) as n from matched) total
       left join lateral (select * from matched order by name ${limitOf(page)}) page on true
      order by page.name`);

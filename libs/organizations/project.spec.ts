@@ -9,8 +9,7 @@ const born: ProjectEvent = {
   data: { name: 'Core', description: 'of it all', settings: DEFAULT_PROJECT_SETTINGS },
 };
 const gone: ProjectEvent = { type: 'ProjectDeleted', data: { name: 'Core' } };
-const create = (name: string, settings: object = {}) =>
-  ({ type: 'CreateProject', data: { name, description: null, settings } }) as const;
+const create = (name: string, input: object = {}) => ({ type: 'CreateProject', data: { name, ...input } }) as const;
 const update = (changes: object) => ({ type: 'UpdateProject', data: { changes } }) as const;
 const remove = (isDefault: boolean, workspaces: number) =>
   ({ type: 'DeleteProject', data: { isDefault, workspaces } }) as const;
@@ -42,7 +41,12 @@ describe('a project', () => {
       .when(create('x'.repeat(91)))
       .refuses('unprocessable', 'Name is too long'));
 
-  it.each(['14', '0d', '12345d', '3w', 'd'])('refuses the auto-destroy duration %s', (autoDestroyActivityDuration) => {
+  it.each([' Core', 'Core ', ' '.repeat(3) + 'x'])('has no spaces at the ends of its name: %j', (name) => {
+    given().when(create(name)).refuses('unprocessable', 'between them, spaces');
+  });
+
+  it('refuses an auto-destroy duration that is none', () => {
+    const autoDestroyActivityDuration = '3w';
     given().when(create('Core', { autoDestroyActivityDuration })).refuses('unprocessable', 'incorrect format');
     given(born).when(update({ autoDestroyActivityDuration })).refuses('unprocessable', 'incorrect format');
   });
@@ -60,10 +64,70 @@ describe('a project', () => {
       .when(update({ name: 'Core', description: null, autoDestroyActivityDuration: '2h' }))
       .yields());
 
+  describe('with defaults of its own', () => {
+    const agent = { defaultExecutionMode: 'agent', defaultAgentPoolId: 'apool-1' } as const;
+    const withAgents: ProjectEvent = { type: 'ProjectUpdated', data: { changes: agent } };
+    const followed: ProjectEvent = {
+      type: 'ProjectUpdated',
+      data: { changes: { defaultExecutionMode: null, defaultAgentPoolId: null } },
+    };
+
+    it('names a pool for the agent mode, and for no other', () => {
+      given(born)
+        .when(update({ defaultExecutionMode: 'agent' }))
+        .refuses('unprocessable', "must be specified when using 'agent' execution mode");
+      given(born)
+        .when(update({ defaultAgentPoolId: 'apool-1' }))
+        .refuses('unprocessable', "must not be specified unless using 'agent' execution mode");
+      given()
+        .when(create('Core', { ...agent, defaultExecutionMode: 'local' }))
+        .refuses('unprocessable', "must not be specified unless using 'agent' execution mode");
+      given(born).when(update(agent)).yields(withAgents);
+    });
+
+    it('leaves the pool with the mode', () => {
+      given(born, withAgents)
+        .when(update({ defaultExecutionMode: 'remote' }))
+        .yields({
+          type: 'ProjectUpdated',
+          data: { changes: { defaultExecutionMode: 'remote', defaultAgentPoolId: null } },
+        });
+      given(born, withAgents)
+        .when(update({ defaultExecutionMode: null }))
+        .yields(followed);
+    });
+
+    it('follows the organization again, whatever else the request names', () => {
+      given(born, withAgents)
+        .when(update({ follows: true }))
+        .yields(followed);
+      given(born, withAgents)
+        .when(update({ follows: true, defaultExecutionMode: 'remote' }))
+        .yields(followed);
+      given()
+        .when(create('Core', { follows: true, defaultExecutionMode: 'remote', description: 'of it all' }))
+        .yields(born);
+    });
+
+    it('says which where it follows no longer', () => {
+      given(born)
+        .when(update({ follows: false }))
+        .refuses('unprocessable', 'Default execution mode must be given');
+      given(born, withAgents)
+        .when(update({ follows: false }))
+        .yields();
+      given(born)
+        .when(update({ follows: false, defaultExecutionMode: 'local' }))
+        .yields({ type: 'ProjectUpdated', data: { changes: { defaultExecutionMode: 'local' } } });
+    });
+  });
+
   it('is deleted when it is empty', () => given(born).when(remove(false, 0)).yields(gone));
 
-  it('stays while it holds workspaces', () =>
-    given(born).when(remove(false, 2)).refuses('unprocessable', 'still holds 2 workspaces'));
+  it('stays while it holds workspaces', () => {
+    given(born).when(remove(false, 2)).refuses('unprocessable', 'still holds 2 workspaces');
+    given(born).when(remove(false, 1)).refuses('unprocessable', 'still holds 1 workspace:');
+  });
 
   it('stays where it is the default, full or empty', () => {
     given(born).when(remove(true, 0)).refuses('unprocessable', 'The default project cannot be deleted');

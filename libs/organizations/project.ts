@@ -1,4 +1,15 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkAutoDestroyDuration,
+  checkName,
+  conflict,
+  differences,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
+import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */
 export const DEFAULT_PROJECT = 'Default Project';
@@ -6,7 +17,7 @@ export const DEFAULT_PROJECT = 'Default Project';
 /** `null` follows the organization. */
 export type ProjectSettings = {
   readonly autoDestroyActivityDuration: string | null;
-  readonly defaultExecutionMode: 'remote' | 'local' | 'agent' | null;
+  readonly defaultExecutionMode: ExecutionMode | null;
   readonly defaultAgentPoolId: string | null;
 };
 
@@ -18,14 +29,17 @@ export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = {
 
 export type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
 
+/** `follows`: whether the defaults are to be the organization's; false asks for some of its own. */
+export type ProjectInput = ProjectChanges & { readonly follows?: boolean };
+
 export type ProjectEvent =
   | Message<'ProjectCreated', { name: string; description: string | null; settings: ProjectSettings }>
   | Message<'ProjectUpdated', { changes: ProjectChanges }>
   | Message<'ProjectDeleted', { name: string }>;
 
 export type ProjectCommand =
-  | Message<'CreateProject', { name: string; description: string | null; settings: Partial<ProjectSettings> }>
-  | Message<'UpdateProject', { changes: ProjectChanges }>
+  | Message<'CreateProject', ProjectInput & { readonly name: string }>
+  | Message<'UpdateProject', { changes: ProjectInput }>
   | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
 
 type Active = {
@@ -36,24 +50,13 @@ type Active = {
 };
 export type Project = { readonly status: 'absent' | 'deleted' } | Active;
 
-const checkName = (name: string): void => {
-  if (name.trim() === '') throw unprocessable("Name can't be blank", 'name');
-  if (!/^[A-Za-z0-9 _-]+$/.test(name)) {
-    throw unprocessable('Name may only contain letters, numbers, spaces, dashes and underscores', 'name');
-  }
-  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
-};
+/** Where requests name the default pool. */
+export const POOL = 'default-agent-pool-id';
 
-const DURATION = /^[0-9]{1,4}[dh]$/;
-
-/** The text is one in use (clients.md §2). */
-const checkSettings = ({ autoDestroyActivityDuration: duration }: Partial<ProjectSettings>): void => {
-  if (duration && (!DURATION.test(duration) || Number.parseInt(duration, 10) === 0)) {
-    throw unprocessable(
-      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
-      'auto-destroy-activity-duration',
-    );
-  }
+const NAME = {
+  pattern: /^[A-Za-z0-9_-](?:[A-Za-z0-9 _-]*[A-Za-z0-9_-])?$/,
+  allowed: 'letters, numbers, dashes, underscores and, between them, spaces',
+  most: 90,
 };
 
 const active = (state: Project): Active => {
@@ -61,31 +64,55 @@ const active = (state: Project): Active => {
   return state;
 };
 
+/** A mode and its pool are the project's own, or both the organization's. */
+const changesOf = ({ follows, ...given }: ProjectInput): ProjectChanges => {
+  if (follows) return { ...given, defaultExecutionMode: null, defaultAgentPoolId: null };
+  const defaultAgentPoolId = poolAfter({ mode: given.defaultExecutionMode, pool: given.defaultAgentPoolId });
+  return defaultAgentPoolId === undefined ? given : { ...given, defaultAgentPoolId };
+};
+
+const checkSettings = (
+  { autoDestroyActivityDuration, defaultExecutionMode: mode, defaultAgentPoolId: pool }: ProjectSettings,
+  changed: ProjectChanges,
+  { follows }: ProjectInput,
+): void => {
+  if (changed.autoDestroyActivityDuration !== undefined) checkAutoDestroyDuration(autoDestroyActivityDuration);
+  if (follows === false && mode === null) {
+    throw unprocessable(
+      'Default execution mode must be given when setting overwrites names it',
+      'default-execution-mode',
+    );
+  }
+  if (changed.defaultExecutionMode === undefined && changed.defaultAgentPoolId === undefined) return;
+  checkDefaults({ mode, pool }, POOL);
+};
+
 export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateProject: ({ name, description, settings }, state) => {
+    CreateProject: (input, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
-      checkName(name);
-      checkSettings(settings);
-      const all = { ...DEFAULT_PROJECT_SETTINGS, ...settings };
-      return [{ type: 'ProjectCreated', data: { name, description, settings: all } }];
+      const { name = '', description = null, ...given } = changesOf(input);
+      checkName(name, NAME);
+      const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
+      checkSettings(settings, given, input);
+      return [{ type: 'ProjectCreated', data: { name, description, settings } }];
     },
     UpdateProject: ({ changes }, state) => {
-      const { name, description, settings } = active(state);
-      const before: Readonly<Record<string, unknown>> = { ...settings, name, description };
-      const changed: ProjectChanges = Object.fromEntries(
-        Object.entries(changes).filter(([key, value]) => before[key] !== value),
-      );
-      if (changed.name !== undefined) checkName(changed.name);
-      checkSettings(changed);
-      return Object.keys(changed).length === 0 ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } }];
+      const { settings, name, description } = active(state);
+      const changed = differences({ ...settings, name, description }, changesOf(changes));
+      if (changed.name !== undefined) checkName(changed.name, NAME);
+      checkSettings({ ...settings, ...changed }, changed, changes);
+      return isNothing(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } }];
     },
     DeleteProject: ({ isDefault, workspaces }, state) => {
       const { name } = active(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');
-      if (workspaces > 0) throw unprocessable(`The project still holds ${workspaces} workspaces; move or delete them`);
+      if (workspaces > 0) {
+        const held = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;
+        throw unprocessable(`The project still holds ${held}: move or delete what is in it first`);
+      }
       return [{ type: 'ProjectDeleted', data: { name } }];
     },
   },

@@ -1,13 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { verify, viewsOf } from '#event-store';
 import {
   answered,
+  giveProject,
+  giveWorkspace,
+  makeAgentPool,
+  makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeProject,
+  makeTeam,
   makeWorkspace,
+  related,
   resource,
+  type Member,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { organizationsSlice } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/projects';
 
@@ -35,8 +44,10 @@ describe('a project', () => {
       type: 'projects',
       attributes: {
         ...attributes,
-        'default-execution-mode': null,
+        'default-execution-mode': 'remote',
+        'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false },
         'workspace-count': 0,
+        'team-count': 0,
         'created-at': expect.stringMatching(/Z$/),
         permissions: { 'can-update': true, 'can-destroy': true, 'can-create-workspace': true },
       },
@@ -57,13 +68,18 @@ describe('a project', () => {
       name: 'Changing',
       description: 'new',
       'default-execution-mode': 'local',
-      'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': false },
+      'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true },
     });
     const cleared = answered(
       await server.patch(byId(id), project({ name: 'Changed', description: null, 'default-execution-mode': null })),
       200,
     ).body.data;
-    expect(cleared.attributes).toMatchObject({ name: 'Changed', description: null, 'default-execution-mode': null });
+    expect(cleared.attributes).toMatchObject({
+      name: 'Changed',
+      description: null,
+      'default-execution-mode': 'remote',
+      'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false },
+    });
     const same = answered(await server.patch(byId(id), { data: { type: 'projects' } }), 200).body.data;
     expect(same).toEqual(cleared);
     expect((await server.get(byId(id))).body.data).toEqual(cleared);
@@ -107,6 +123,11 @@ describe('a project', () => {
   it.each([
     [{}, "Name can't be blank"],
     [{ name: 'a/b' }, /^Name may only contain/],
+    [{ name: 'a ' }, /^Name may only contain/],
+    [{ name: 'x', description: 'x'.repeat(10_001) }, /at most 10000/],
+    [{ name: 'x', 'default-agent-pool-id': 'apool-1' }, /must not be specified unless using 'agent' execution mode/],
+    [{ name: 'x', 'default-execution-mode': 'agent' }, /must be specified when using 'agent' execution mode/],
+    [{ name: 'x', 'setting-overwrites': { 'execution-mode': true } }, /^Default execution mode must be given/],
     [{ name: 'x', 'auto-destroy-activity-duration': '3w' }, /^Auto destroy activity duration has an incorrect format/],
     [{ name: 'x', 'default-execution-mode': 'here' }, /^Default execution mode must be one of/],
   ])('is not made of %j', async (attributes, detail) => {
@@ -126,12 +147,217 @@ describe('a project', () => {
     const full = await makeProject(server, 'acme', 'Full');
     await makeWorkspace(server, 'acme', 'inside', {}, { project: { data: { type: 'projects', id: full } } });
     const held = answered(await server.delete(byId(full)), 422);
-    expect(held.body.errors[0].detail).toContain('still holds 1 workspaces');
+    expect(held.body.errors[0].detail).toContain('still holds 1 workspace:');
     const kept = answered(await server.delete(byId(defaultProject)), 422);
     expect(kept.body.errors[0].detail).toBe('The default project cannot be deleted');
     const { permissions } = (await server.get(byId(defaultProject))).body.data.attributes;
     expect(permissions).toMatchObject({ 'can-update': true, 'can-destroy': false });
     answered(await server.get(byId(full)), 200);
+  });
+});
+
+describe('what runs by default in a project', () => {
+  const agents = (pool: string) => ({ 'default-execution-mode': 'agent', 'default-agent-pool-id': pool });
+  const follow = { 'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false } };
+  let pool: string;
+
+  const shown = async (id: string) => {
+    const { attributes, relationships } = answered(await server.get(byId(id)), 200).body.data;
+    return {
+      mode: attributes['default-execution-mode'],
+      pool: relationships['default-agent-pool'].data?.id ?? null,
+      own: attributes['setting-overwrites']['default-execution-mode'],
+    };
+  };
+  /** What a workspace there really runs in. */
+  const runs = async (workspace: string) => {
+    const { attributes, relationships } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    return [attributes['execution-mode'], relationships['agent-pool'].data?.id ?? null];
+  };
+  const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
+
+  beforeAll(async () => {
+    await makeOrganization(server, 'running');
+    pool = await makeAgentPool(server, 'running', 'pool');
+  });
+
+  it('is the organization’s, its own, and the organization’s again: workspaces follow at once', async () => {
+    const other = await makeAgentPool(server, 'running', 'other');
+    const id = await makeProject(server, 'running', 'Following');
+    const workspace = await makeWorkspace(server, 'running', 'follower', {}, inProject(id));
+    const patch = async (attributes: object) => answered(await server.patch(byId(id), project(attributes)), 200);
+    const organization = async (attributes: object) =>
+      answered(await server.patch('/api/v2/organizations/running', resource('organizations', attributes)), 200);
+
+    await organization(agents(pool));
+    expect(await shown(id)).toEqual({ mode: 'agent', pool, own: false });
+    expect(await runs(workspace)).toEqual(['agent', pool]);
+
+    // A mode of its own without agents has none of the organization's either.
+    await patch({ 'default-execution-mode': 'local' });
+    expect(await shown(id)).toEqual({ mode: 'local', pool: null, own: true });
+    expect(await runs(workspace)).toEqual(['local', null]);
+
+    await patch({ ...agents(other), 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } });
+    expect(await shown(id)).toEqual({ mode: 'agent', pool: other, own: true });
+    expect(await runs(workspace)).toEqual(['agent', other]);
+
+    await patch(follow);
+    expect(await shown(id)).toEqual({ mode: 'agent', pool, own: false });
+    expect(await runs(workspace)).toEqual(['agent', pool]);
+
+    // One that overwrites stays as it is, until it follows again.
+    answered(
+      await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { 'execution-mode': 'local' })),
+      200,
+    );
+    await organization({ 'default-execution-mode': 'remote' });
+    expect(await runs(workspace)).toEqual(['local', null]);
+    const followed = resource('workspaces', { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } });
+    answered(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
+    expect(await runs(workspace)).toEqual(['remote', null]);
+    expect(await shown(id)).toEqual({ mode: 'remote', pool: null, own: false });
+    for (const view of viewsOf([organizationsSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+  });
+
+  it('may be named by a relationship, and is left with the mode', async () => {
+    const body = resource(
+      'projects',
+      { name: 'Related', 'default-execution-mode': 'agent' },
+      { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
+    );
+    const { id } = answered(await server.post('/api/v2/organizations/running/projects', body), 201).body.data;
+    expect(await shown(id as string)).toEqual({ mode: 'agent', pool, own: true });
+    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
+    // As the provider sends it: a pool that is blank.
+    const blank = { 'default-execution-mode': 'remote', 'default-agent-pool-id': '' };
+    answered(await server.patch(byId(id as string), project(blank)), 200);
+    expect(await shown(id as string)).toEqual({ mode: 'remote', pool: null, own: true });
+  });
+
+  it('follows where the request says both a mode and that it follows', async () => {
+    const attributes = { name: 'Sampled', 'default-execution-mode': 'local', ...follow };
+    const { body } = answered(await server.post('/api/v2/organizations/running/projects', project(attributes)), 201);
+    expect(body.data.attributes['setting-overwrites']['default-execution-mode']).toBe(false);
+  });
+
+  it('is no pool that the project may not use', async () => {
+    const id = await makeProject(server, 'running', 'Choosing');
+    const foreign = await makeAgentPool(server, 'acme', 'foreign');
+    const scoped = await makeAgentPool(server, 'running', 'scoped', { 'organization-scoped': false });
+    const allowed = await makeAgentPool(
+      server,
+      'running',
+      'allowed',
+      { 'organization-scoped': false },
+      { 'allowed-projects': related('projects', id) },
+    );
+    for (const refused of [foreign, scoped, 'apool-none']) {
+      const { body } = answered(await server.patch(byId(id), project(agents(refused))), 422);
+      expect(body.errors).toMatchObject([
+        {
+          detail: 'Agent pool does not exist, or is not allowed here',
+          source: { pointer: '/data/attributes/default-agent-pool-id' },
+        },
+      ]);
+    }
+    answered(await server.patch(byId(id), project(agents(allowed))), 200);
+    expect(await shown(id)).toEqual({ mode: 'agent', pool: allowed, own: true });
+  });
+});
+
+describe('teams on projects', () => {
+  const PATH_OPEN = '/api/v2/organizations/open/projects';
+  const LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
+  const ids: Record<string, string> = {};
+  let member: Member;
+  let passing: Member;
+
+  beforeAll(async () => {
+    await makeOrganization(server, 'open');
+    const team = await makeTeam(server, 'open', 'core');
+    for (const name of [...LEVELS, 'creates', 'updates', 'reads', 'closed']) {
+      ids[name] = await makeProject(server, 'open', name);
+    }
+    for (const level of LEVELS) await giveProject(server, team, ids[level] ?? '', level);
+    const custom = (name: string, attributes: object) =>
+      giveProject(server, team, ids[name] ?? '', 'custom', attributes);
+    await custom('creates', { 'workspace-access': { create: true } });
+    await custom('updates', { 'project-access': { settings: 'update' } });
+    await custom('reads', { 'project-access': { settings: 'read' } });
+    member = await makeMember(server, 'open', 'member', [team]);
+
+    const workspace = await makeWorkspace(
+      server,
+      'open',
+      'one',
+      {},
+      { project: { data: { type: 'projects', id: ids['closed'] } } },
+    );
+    const passage = await makeTeam(server, 'open', 'passage');
+    await giveWorkspace(server, passage, workspace, 'read');
+    passing = await makeMember(server, 'open', 'passing', [passage]);
+  });
+
+  const can = (data: { attributes: { permissions: Record<string, boolean> } }): Record<string, boolean> =>
+    data.attributes.permissions;
+
+  it('see those that they have been given something on, and are told what they may do there', async () => {
+    const { body } = answered(await member.get(`${PATH_OPEN}?sort=name`), 200);
+    const names = ['admin', 'creates', 'maintain', 'read', 'reads', 'updates', 'write'];
+    expect(namesIn({ body } as Answer)).toEqual(names);
+    const allowed = (key: string) =>
+      body.data.filter((one: any) => can(one)[key]).map((one: any) => one.attributes.name as string);
+    expect(allowed('can-read')).toEqual(names);
+    expect(allowed('can-update')).toEqual(['admin', 'updates']);
+    expect(allowed('can-destroy')).toEqual(['admin']);
+    expect(allowed('can-create-workspace')).toEqual(['admin', 'creates']);
+    expect(allowed('can-move-workspace')).toEqual(['admin']);
+    expect(allowed('can-manage-teams')).toEqual(['admin']);
+    answered(await member.get(byId(ids['closed'] ?? '')), 404);
+    for (const one of body.data) expect((await member.get(byId(one.id as string))).body.data).toEqual(one);
+  });
+
+  it('find those where they may do something, page by page', async () => {
+    for (const [filter, expected] of [
+      ['create-workspace', ['admin', 'creates']],
+      ['update', ['admin', 'updates']],
+    ] as const) {
+      const { body } = answered(await member.get(`${PATH_OPEN}?filter[permissions][${filter}]=true&page[size]=2`), 200);
+      expect(namesIn({ body } as Answer)).toEqual(expected.slice(0, 2));
+      expect(body.meta.pagination['total-count']).toBe(expected.length);
+      const all = await server.get(`${PATH_OPEN}?filter[permissions][${filter}]=true`);
+      expect(all.body.meta.pagination['total-count']).toBe(9);
+    }
+    const off = await member.get(`${PATH_OPEN}?filter[permissions][create-workspace]=false`);
+    expect(off.body.meta.pagination['total-count']).toBe(7);
+    expect(namesIn(await passing.get(`${PATH_OPEN}?filter[permissions][create-workspace]`))).toEqual([]);
+  });
+
+  it('see where a workspace stands that they see', async () => {
+    expect(namesIn(await passing.get(PATH_OPEN))).toEqual(['closed']);
+    const { body } = answered(await passing.get(byId(ids['closed'] ?? '')), 200);
+    expect(Object.entries(can(body.data)).filter(([, allowed]) => allowed)).toEqual([['can-read', true]]);
+    answered(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
+  });
+
+  it('are counted', async () => {
+    const count = async (name: string) =>
+      (await server.get(byId(ids[name] ?? ''))).body.data.attributes['team-count'] as number;
+    expect([await count('admin'), await count('closed')]).toEqual([1, 0]);
+  });
+
+  it('do what they may, and learn nothing of the rest', async () => {
+    answered(await member.patch(byId(ids['updates'] ?? ''), project({ description: 'theirs' })), 200);
+    answered(await member.delete(byId(ids['updates'] ?? '')), 404);
+    answered(await member.patch(byId(ids['write'] ?? ''), project({ description: 'theirs' })), 404);
+    answered(await member.post(PATH_OPEN, project({ name: 'more' })), 404);
+    const into = (name: string) => ({ project: { data: { type: 'projects', id: ids[name] } } });
+    expect(await makeWorkspace(member, 'open', 'created', {}, into('creates'))).toMatch(/^ws-/);
+    const body = resource('workspaces', { name: 'refused' }, into('write'));
+    answered(await member.post('/api/v2/organizations/open/workspaces', body), 404);
+    answered(await member.post('/api/v2/organizations/open/workspaces', resource('workspaces', { name: 'x' })), 404);
+    answered(await member.delete(byId(ids['admin'] ?? '')), 204);
   });
 });
 
@@ -154,10 +380,33 @@ describe('the list of projects', () => {
     ['q=%25', []],
     ['q=beta&filter[names]=alpha', []],
     ['unheard-of=1', ['alpha', 'Beta', 'beta-2', 'Default Project']],
+    ['include=effective_tag_bindings', ['alpha', 'Beta', 'beta-2', 'Default Project']],
   ])('answers %s', async (query, expected) => {
     const answer = await list(query);
     expect(namesIn(answer).toSorted()).toEqual(expected.toSorted());
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
+  });
+
+  it('is sorted by name, one way or the other', async () => {
+    const names = namesIn(await list('sort=name'));
+    expect(names).toHaveLength(4);
+    expect(namesIn(await list('sort=-name'))).toEqual(names.toReversed());
+    expect(namesIn(await list(''))).toEqual(names);
+    const { body } = answered(await server.get('/api/v2/organizations/listed/projects?sort=age'), 400);
+    expect(body.errors[0].source).toEqual({ parameter: 'sort' });
+  });
+
+  it('includes bindings where it is asked to, of which there are none', async () => {
+    expect((await list('include=effective_tag_bindings')).body.included).toEqual([]);
+    const { body } = answered(await server.get('/api/v2/organizations/listed/projects?include=moon'), 400);
+    expect(body.errors[0].detail).toContain('include parameter');
+    const id = (await list('filter[names]=alpha')).body.data[0].id as string;
+    const one = answered(await server.get(`${byId(id)}?include=effective_tag_bindings`), 200).body;
+    expect(one).toMatchObject({
+      included: [],
+      data: { relationships: { 'tag-bindings': { links: { related: `${byId(id)}/tag-bindings` } } } },
+    });
+    expect(one.data.relationships['effective-tag-bindings']).not.toHaveProperty('data');
   });
 
   it('pages through what the filter leaves, and links to the rest of it', async () => {

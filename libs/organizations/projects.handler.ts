@@ -2,7 +2,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
-import { project, type ProjectCommand } from './project.js';
+import { heldPool } from './default-pool.writes.js';
+import { POOL, project, type ProjectCommand } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';
 import { projectById, projectFor, type ProjectRow } from './projects.queries.js';
 
@@ -24,13 +25,24 @@ export class CreateProject extends Command<ProjectRow> {
 export class ToProject extends Command<ProjectRow | null> {
   constructor(
     readonly id: string,
-    readonly permission: Permission,
     readonly command: LaterCommand,
     readonly actor: Actor,
   ) {
     super();
   }
 }
+
+const PERMISSION = {
+  UpdateProject: 'update-project',
+  DeleteProject: 'delete-project',
+} as const satisfies Record<LaterCommand['type'], Permission>;
+
+/** The pool that a command names. */
+const poolOf = (command: BirthCommand | LaterCommand): string | null => {
+  if (command.type === 'DeleteProject') return null;
+  const input = command.type === 'CreateProject' ? command.data : command.data.changes;
+  return input.follows ? null : input.defaultAgentPoolId || null;
+};
 
 const refuseTaken = refuseTakenName('projects_organization_name_key');
 
@@ -44,16 +56,20 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
 
   async execute({ organization, command, actor }: CreateProject): Promise<ProjectRow> {
     const id = this.ids.next('prj');
+    const pool = poolOf(command);
     const { rows } = await this.store
       .handle({
         decider: project,
         load: async () => ({
           ...unborn(id, project),
-          owner: await organizationForCommand(this.database, actor, 'create-project', organization),
+          owner: await organizationForCommand(this.database, actor, 'create-project', organization, pool),
         }),
         command: () => command,
         organization: ({ owner }) => owner.id,
-        holding: ({ owner }) => [unchanged(owner.id, owner.snapshot.version)],
+        holding: ({ owner }) => [
+          unchanged(owner.id, owner.snapshot.version),
+          ...heldPool(pool, owner.poolVersion, POOL),
+        ],
         context: contextOf(actor),
         read: () => [projectById(id, actor)],
       })
@@ -69,12 +85,13 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
     private readonly database: Database,
   ) {}
 
-  async execute({ id, permission, command, actor }: ToProject): Promise<ProjectRow | null> {
+  async execute({ id, command, actor }: ToProject): Promise<ProjectRow | null> {
+    const pool = poolOf(command);
     const { rows } = await this.store
       .handle({
         decider: project,
         load: async () => {
-          const row = await projectFor(this.database, actor, permission, id);
+          const row = await projectFor(this.database, actor, PERMISSION[command.type], id, pool);
           return { ...(await this.store.restore(id, project, row.snapshot)), row };
         },
         command: ({ row }): ProjectCommand =>
@@ -82,6 +99,7 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
             ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.workspaceCount } }
             : command,
         organization: ({ row }) => row.organization,
+        holding: ({ row }) => heldPool(pool, row.poolVersion, POOL),
         context: contextOf(actor),
         read: () => [
           projectById(id, actor),

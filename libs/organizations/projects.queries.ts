@@ -4,6 +4,7 @@ import {
   demand,
   fresh,
   grantsOnProject,
+  isGrantedOnProject,
   isGrantedProject,
   organizationsWhere,
   type Actor,
@@ -12,6 +13,8 @@ import {
   type Permission,
 } from '#access';
 import { limitOf, type Page } from '#json-api';
+import { usablePoolVersion } from '#agents/to-agents';
+import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
 
 export type ProjectRow = {
@@ -23,13 +26,19 @@ export type ProjectRow = {
   readonly description: string | null;
   readonly settings: ProjectSettings;
   readonly createdAt: Timestamp;
+  /** What it follows where it has no mode of its own. */
+  readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
   readonly workspaceCount: number;
+  readonly teamCount: number;
   /** What the caller's teams have been given on it. */
   readonly grants: readonly Grant[];
 };
 
 const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
   p.name, p.description, p.settings, p.created_at as "createdAt",
+  jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
+                     'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
+  (select count(*) from team_projects t where t.project = p.id) as "teamCount",
   (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
     where c.organization = p.organization and c.project = p.id) as "workspaceCount"`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
@@ -43,23 +52,45 @@ export const projectById = (id: string, actor: Identity): Sql =>
 export const projectsById = (database: Database, ids: readonly string[], actor: Identity): Promise<ProjectRow[]> =>
   database.rows<ProjectRow>(sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
 
-type ProjectForCommand = ProjectRow & { readonly snapshot: Snapshot };
+export type ProjectForCommand = ProjectRow & {
+  /** Version of the agent pool that the command names; null where it is none that the project may use. */
+  readonly poolVersion: number | null;
+  readonly snapshot: Snapshot;
+};
 
+const NOBODY = sql.raw('null');
+
+/** The project, where the caller may do that with it; else the refusal of the permission table. One statement. */
 export const projectFor = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   id: string,
+  pool: string | null = null,
 ): Promise<ProjectForCommand> => {
+  const usable = {
+    pool: sql`${pool}`,
+    organization: sql.raw('p.organization'),
+    workspace: NOBODY,
+    project: sql.raw('p.id'),
+  };
   const row = await database.row<ProjectForCommand>(sql`
-    select ${columns(actor)}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${columns(actor)}, ${pool === null ? NOBODY : usablePoolVersion(usable)} as "poolVersion",
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
   return row;
 };
 
-export type ProjectFilter = { readonly names: readonly string[]; readonly search: string | undefined };
+export type ProjectFilter = {
+  readonly names: readonly string[];
+  readonly search: string | undefined;
+  /** Only those where the caller may do that. */
+  readonly createsWorkspaces: boolean;
+  readonly updates: boolean;
+  readonly descending: boolean;
+};
 
 /** One page and the count of all, in one statement. */
 export const listProjects = async (
@@ -72,15 +103,25 @@ export const listProjects = async (
   const where = sql.and([
     sql`p.organization = owner.id`,
     sql`(owner.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`,
+    ...(filter.createsWorkspaces
+      ? [sql`(owner.creates or ${isGrantedOnProject(actor, 'create-workspace', sql.raw('p.id'))})`]
+      : []),
+    ...(filter.updates
+      ? [sql`(owner.updates or ${isGrantedOnProject(actor, 'update-project', sql.raw('p.id'))})`]
+      : []),
     ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
+  const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   const found = await database.rows<ProjectRow & { owner: string; total: number }>(sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
-      from (select id, ${organizationsWhere(actor, 'read-project')} as whole
+      from (select id, ${organizationsWhere(actor, 'read-project')} as whole,
+                   ${organizationsWhere(actor, 'create-workspace')} as creates,
+                   ${organizationsWhere(actor, 'update-project')} as updates
               from organizations where name = ${organizationName} and ${fresh(actor)}) owner
-      left join lateral (select ${columns(actor)} ${FROM} where ${where} order by p.name ${limitOf(page)}) page on true
-     order by page.name`);
+      left join lateral (select ${columns(actor)} ${FROM} where ${where}
+                          order by p.name ${direction} ${limitOf(page)}) page on true
+     order by page.name ${direction}`);
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });

@@ -51,12 +51,11 @@ export class SubscriptionsController {
     @Body() input: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    if (!actor.siteAdmin) throw notFound();
     const { id } = parseBody(body, input).data.relationships['feature-set'].data;
     const featureSet = FEATURE_SETS.find((known) => `fs-${known}` === id || known === id);
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
     const command = { type: 'ChangeFeatureSet', data: { featureSet } } as const;
-    const row = await this.bus.execute(new ToOrganization(name, 'update-organization', command, actor));
+    const row = await this.bus.execute(new ToOrganization(name, command, actor));
     if (!row) throw notFound();
     return subscription(row);
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { Refused } from '#kernel';
-import { parseStateFile, type StateFile } from './state-file.js';
+import { parseStateFile, withSerial, type StateFile } from './state-file.js';
 
 const AWS = 'provider["registry.terraform.io/hashicorp/aws"]';
 const TERRAFORM = 'provider["terraform.io/builtin/terraform"]';
@@ -218,4 +219,43 @@ it('a state that OpenTofu has encrypted is taken as it is, and tells only its se
     encryption_version: 'v0',
   };
   expect(parse(sealed)).toMatchObject({ serial: 3, lineage: 'a-b', outputs: [], resources: [], providers: {} });
+});
+
+describe('another serial', () => {
+  const changed = (text: string, serial = 12): string => withSerial(Buffer.from(text), serial).toString();
+
+  it('changes nothing else, not a byte: numbers that JavaScript cannot hold stay what they are', () => {
+    const text = (serial: number): string =>
+      `{\n  "version": 4,\n  "serial" :\t${serial}\n,"resources":[{"mode":"managed","type":"t","name":"n","provider":"p",` +
+      `"instances":[{"attributes":{"id":9007199254740993,"serial":7,"f":1.50,"s":"é \\"serial\\": 7 \\\\"}}]}]}\n\n`;
+    expect(changed(text(7))).toBe(text(12));
+    expect(changed(text(7), 0)).toBe(text(0));
+  });
+
+  it.each([
+    ['stands last', '{"version":4,"serial":7}', '{"version":4,"serial":12}'],
+    ['stands first', '{"serial":7,"version":4}', '{"serial":12,"version":4}'],
+    ['is written with escapes', '{"version":4,"s\\u0065rial":7}', '{"version":4,"s\\u0065rial":12}'],
+    ['stands twice', '{"serial":1,"version":4,"serial":7}', '{"serial":12,"version":4,"serial":12}'],
+    ['is also a value', '{"lineage":"serial","version":4,"serial":7}', '{"lineage":"serial","version":4,"serial":12}'],
+    [
+      'is also the name of an output',
+      '{"version":4,"outputs":{"serial":{"value":7}},"serial":7}',
+      '{"version":4,"outputs":{"serial":{"value":7}},"serial":12}',
+    ],
+  ])('is found where it %s', (_name, before, after) => {
+    expect(changed(before)).toBe(after);
+    expect(parseStateFile(Buffer.from(after)).serial).toBe(12);
+  });
+
+  it('of any state is the serial that is read of it then, and the rest is the same', () => {
+    const value = fc.jsonValue();
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), value), fc.nat(), fc.nat(), (attributes, before, after) => {
+        const file = (serial: number): string =>
+          JSON.stringify({ version: 4, attributes, serial, lineage: 'serial', outputs: {}, more: [attributes] });
+        expect(changed(file(before), after)).toBe(file(after));
+      }),
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import { unprocessable, type Refused } from '#kernel';
+import { conflict, unprocessable, type Refused } from '#kernel';
 import { isCtyType, isStorable, wordOf, type CtyType } from './cty-type.js';
 
 /**
@@ -196,4 +196,68 @@ export const parseStateFile = (bytes: Uint8Array): StateFile => {
     providers: countBy(blocks, ({ provider }) => provider),
     modules: countBy(blocks, ({ module }) => module ?? 'root'),
   };
+};
+
+const bytesIn = (characters: string): ReadonlySet<number> => new Set(Buffer.from(characters));
+
+const [QUOTE, BACKSLASH] = Buffer.from('"\\');
+const OPENING = bytesIn('{[');
+const CLOSING = bytesIn('}]');
+const BETWEEN = bytesIn(' \t\r\n,:');
+
+/** The next byte that means something. */
+const next = (bytes: Uint8Array, start: number): number => {
+  let at = start;
+  while (BETWEEN.has(bytes[at] ?? 0)) at += 1;
+  return at;
+};
+
+const endOfString = (bytes: Uint8Array, start: number): number => {
+  let at = start + 1;
+  while (bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at + 1;
+};
+
+const endOfValue = (bytes: Uint8Array, start: number): number => {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    // What ends a number or a word is not its own.
+    if (depth === 0 && at > start && (BETWEEN.has(byte) || CLOSING.has(byte))) return at;
+    if (byte === QUOTE) at = endOfString(bytes, at) - 1;
+    else if (OPENING.has(byte)) depth += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
+  }
+  return bytes.length;
+};
+
+/** Where the values of `serial` stand, from and to. More than one only in files made by hand. */
+const serialsIn = (bytes: Uint8Array): readonly (readonly [number, number])[] => {
+  const found: [number, number][] = [];
+  let at = next(bytes, bytes.findIndex((byte) => OPENING.has(byte)) + 1);
+  while (bytes[at] === QUOTE) {
+    const end = endOfString(bytes, at);
+    const from = next(bytes, end);
+    const to = endOfValue(bytes, from);
+    if (JSON.parse(Buffer.from(bytes.subarray(at, end)).toString()) === 'serial') found.push([from, to]);
+    at = next(bytes, to);
+  }
+  return found;
+};
+
+/**
+ * The same state under another serial. Not parsed and written anew: numbers of attributes may be larger than JavaScript's
+ * and would come back as others. The bytes are those of a state that parseStateFile has taken.
+ */
+export const withSerial = (bytes: Uint8Array, serial: number): Buffer => {
+  if (isSealed(json(bytes))) {
+    throw conflict('The state is encrypted by its owner, and its serial with it: only they can bring it back');
+  }
+  const pieces: Uint8Array[] = [];
+  let done = 0;
+  for (const [from, to] of serialsIn(bytes)) {
+    pieces.push(bytes.subarray(done, from), Buffer.from(String(serial)));
+    done = to;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(done)]);
 };

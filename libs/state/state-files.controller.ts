@@ -44,8 +44,9 @@ export class StateFilesController {
 
   private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
     const { status } = await stateVersionFor(this.database, actor, 'read-state', id);
-    // A file may be here that nobody was told is accepted.
-    if (kind === 'state' && status !== 'finalized') throw notFound('The state has not been uploaded yet');
+    // A file may be here that nobody was told is accepted, or that is deleted and could be restored.
+    const isOpen = status === 'finalized' || (kind === 'json-state' && status === 'pending');
+    if (!isOpen) throw notFound('The state is not here');
     const found = await this.files.get(id, kind);
     if (!found) throw notFound('The state has not been uploaded in this form');
     return new StreamableFile(found.content, { type: 'application/json', length: found.size });

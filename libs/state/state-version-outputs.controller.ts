@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, pageDocument, pageOf, shownOf, type Document, type Query as QueryOf } from '#json-api';
@@ -23,7 +24,8 @@ export class StateVersionOutputsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const { outputs } = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
+    const { outputs, status } = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
+    if (status.startsWith('backing_data_')) throw notFound('The state is not here');
     const shown = shownOf(outputs, page);
     const values = await this.valuesOf(id, shown);
     const data = shown.map((output) => outputResource(output, values.get(output.name)));

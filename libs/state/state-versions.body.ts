@@ -40,6 +40,16 @@ const createBody = resourceBody(
   z.object({ run: toOneInput }).optional(),
 );
 
+const rollbackBody = resourceBody(
+  'state-versions',
+  z.unknown().optional(),
+  z.object({ 'rollback-state-version': z.object({ data: z.object({ id: z.string() }) }) }),
+);
+
+/** The id of the version that is to be brought back. */
+export const rolledBack = (body: unknown): string =>
+  parseBody(rollbackBody, body).data.relationships['rollback-state-version'].data.id;
+
 export type NewStateVersion = {
   readonly serial: number;
   readonly md5: string;
@@ -58,14 +68,12 @@ export const newStateVersion = (body: unknown): NewStateVersion => {
   if (state && createHash('md5').update(state).digest('hex') !== md5) {
     throw unprocessable('Md5 is not that of the state', 'md5');
   }
-  const run = relationships?.run?.data?.id || null;
-  if (run && run.length > 255) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
   return {
     serial,
     md5,
     lineage: lineage || null,
     force: attributes.force ?? false,
-    run,
+    run: relationships?.run?.data?.id || null,
     state,
     jsonState: decoded(attributes['json-state']),
   };

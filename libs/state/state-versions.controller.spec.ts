@@ -1,12 +1,24 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
-import { makeOrganization, makeOrganizationToken, makeToken, resource } from '../../test/support/seeds.js';
-import { startTestServer, type TestServer } from '../../test/support/server.js';
+import {
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeRun,
+  makeTeam,
+  makeToken,
+  related,
+  resource,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { stateSlice } from './index.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 const { createBody, postState } = stateRequests(md5Of);
@@ -109,7 +121,7 @@ describe('a state version that brings its state along', () => {
     const answer = await postState(server, id, { state: bytes.toString('base64'), ...wrong }, bytes);
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([status, `/data/attributes/${attribute}`]);
     expect(answer.body.errors[0].detail).toMatch(detail);
-    expect((await server.get(`/api/v2/workspaces/${id}/state-versions`)).status).toBe(404);
+    expect((await server.get(`/api/v2/workspaces/${id}/state-versions`)).body.data).toEqual([]);
   });
 
   it.each([
@@ -219,6 +231,7 @@ describe('who may', () => {
       `workspaces/${id}/current-state-version`,
       `workspaces/${id}/current-state-version-outputs`,
       `workspaces/${id}/resources`,
+      `workspaces/${id}/state-versions`,
       `state-versions/${version}`,
       `state-versions/${version}/outputs`,
       `state-versions/${version}/download`,
@@ -232,6 +245,66 @@ describe('who may', () => {
     expect((await postState(token, id, {}, aState())).status).toBe(404);
     expect((await postState(stranger, id, {}, aState())).status).toBe(404);
     expect((await postState(server.as(null), id, {}, aState())).status).toBe(401);
+  });
+
+  it('is what a team has been given on the workspace, and nothing above it', async () => {
+    const id = await lockedWorkspace(server, 'given');
+    const versions: string[] = [];
+    for (const serial of [1, 2]) {
+      const bytes = aState({ serial, outputs: { a: { value: serial, type: 'number' } } });
+      const made = await postState(server, id, { serial, state: bytes.toString('base64') }, bytes);
+      versions.push(made.body.data.id as string);
+    }
+    await unlock(server, id);
+    const [old, current] = versions;
+    const outputs = (await server.get(`/api/v2/state-versions/${current}/outputs`)).body.data;
+    const READS = {
+      'read-outputs': [
+        `state-versions/${current}/outputs`,
+        `state-version-outputs/${outputs[0].id}`,
+        `workspaces/${id}/current-state-version-outputs`,
+      ],
+      read: [
+        `state-versions/${current}`,
+        `state-versions/${current}/download`,
+        `workspaces/${id}/current-state-version`,
+        `workspaces/${id}/state-versions`,
+        `workspaces/${id}/resources`,
+        'state-versions?filter[workspace][name]=given&filter[organization][name]=acme',
+      ],
+    };
+    const STEPS = ['none', 'read-outputs', 'read', 'write', 'admin'] as const;
+    for (const [step, level] of STEPS.entries()) {
+      const team = await makeTeam(server, 'acme', level);
+      const fields =
+        level === 'admin' ? { access: 'admin' } : { access: 'custom', runs: 'read', 'state-versions': level };
+      const relationships = {
+        team: { data: { type: 'teams', id: team } },
+        workspace: { data: { type: 'workspaces', id } },
+      };
+      expect(
+        (await server.post('/api/v2/team-workspaces', resource('team-workspaces', fields, relationships))).status,
+      ).toBe(201);
+      const api = await makeMember(server, 'acme', `somebody-with-${level}`, [team]);
+      const found = async (paths: readonly string[]): Promise<number[]> =>
+        Promise.all(paths.map(async (path) => (await api.get(`/api/v2/${path}`)).status));
+      const allowed = (least: (typeof STEPS)[number], status = 200): number =>
+        step >= STEPS.indexOf(least) ? status : 404;
+      for (const least of ['read-outputs', 'read'] as const) {
+        expect([level, await found(READS[least])]).toEqual([level, READS[least].map(() => allowed(least))]);
+      }
+      // Allowed, but the workspace is not locked.
+      expect([level, (await postState(api, id, { serial: 9 }, aState())).status]).toEqual([
+        level,
+        allowed('write', 409),
+      ]);
+      const rollback = {
+        data: { relationships: { 'rollback-state-version': { data: related('state-versions', old ?? '').data[0] } } },
+      };
+      expect((await api.patch(`/api/v2/workspaces/${id}/state-versions`, rollback)).status).toBe(allowed('write', 409));
+      const deleted = await api.post(`/api/v2/state-versions/${old}/actions/soft_delete_backing_data`);
+      expect([level, deleted.status]).toEqual([level, allowed('admin')]);
+    }
   });
 
   it('shows upload links to who may create state alone', async () => {
@@ -258,6 +331,9 @@ describe('lists and includes', () => {
     expect(serials(await page(''))).toEqual([5, 4, 3, 2, 1]);
     expect(serials(await page('&page[size]=2&page[number]=2'))).toEqual([3, 2]);
     expect(serials(await page('&filter[status]=pending'))).toEqual([5]);
+    const byId = (await server.get(`/api/v2/workspaces/${id}/state-versions?page[size]=2&page[number]=2`)).body;
+    expect([serials(byId), byId.meta.pagination['total-count']]).toEqual([[3, 2], 5]);
+    expect((await server.get('/api/v2/workspaces/ws-none/state-versions')).status).toBe(404);
     const past = await page('&page[size]=2&page[number]=9');
     expect(past.data).toEqual([]);
     expect(past.meta.pagination).toMatchObject({ 'current-page': 9, 'total-count': 5, 'total-pages': 3 });
@@ -287,11 +363,183 @@ describe('lists and includes', () => {
       { type: 'state-version-outputs', attributes: { name: 's', value: 'x', sensitive: true } },
     ]);
     expect((await server.get(path)).body.included).toBeUndefined();
+    const list = (await server.get(`/api/v2/workspaces/${id}/state-versions?include=outputs,created_by`)).body;
+    expect(list.included.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      'state-version-outputs',
+      'state-version-outputs',
+      'users',
+    ]);
+    expect((await server.get(`/api/v2/workspaces/${id}/state-versions?include=plan`)).status).toBe(400);
     const unknown = await server.get(`${path}?include=outputs,plan`);
     expect([unknown.status, unknown.body.errors[0].detail]).toEqual([
       400,
       expect.stringContaining('include parameter'),
     ]);
+  });
+});
+
+describe('the run that made a state', () => {
+  const withRun = async (workspace: string, run: string, include = ''): Promise<Answer> => {
+    const bytes = aState();
+    const inline = { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), state: bytes.toString('base64') };
+    const body = resource('state-versions', inline, { run: { data: { type: 'runs', id: run } } });
+    return server.post(`/api/v2/workspaces/${workspace}/state-versions${include}`, body);
+  };
+
+  /** A run that leaves the lock to whoever has it. */
+  const aPlan = async (workspace: string): Promise<string> => {
+    await makeConfigurationVersion(server, workspace, { speculative: true });
+    return makeRun(server, workspace);
+  };
+
+  it('is told, and comes along with what belongs to it', async () => {
+    const workspace = await lockedWorkspace(server, 'run-here');
+    const run = await aPlan(workspace);
+    const created = await withRun(workspace, run);
+    expect(created.status).toBe(201);
+    const { id, relationships } = created.body.data;
+    expect(relationships.run.data).toEqual({ type: 'runs', id: run });
+    const { body } = await server.get(
+      `/api/v2/state-versions/${id}?include=run,run.created_by,run.configuration_version`,
+    );
+    const types = body.included.map(({ type }: { type: string }) => type);
+    expect(types.toSorted()).toEqual(['configuration-versions', 'runs', 'users']);
+    expect(body.included.find(({ type }: { type: string }) => type === 'runs').id).toBe(run);
+  });
+
+  it('must be one of the same workspace: of others nothing is told', async () => {
+    const elsewhere = await aPlan(await lockedWorkspace(server, 'run-there'));
+    const workspace = await lockedWorkspace(server, 'no-run');
+    for (const run of [elsewhere, 'run-none', 'x'.repeat(10_000)]) {
+      const answer = await withRun(workspace, run);
+      expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/run/data/id']);
+    }
+  });
+});
+
+describe('rolling back', () => {
+  const rollBack = (api: Api, workspace: string, version: string): Promise<Answer> =>
+    api.patch(`/api/v2/workspaces/${workspace}/state-versions`, {
+      data: {
+        type: 'state-versions',
+        relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version } } },
+      },
+    });
+  const textOf = async (version: { attributes: Record<string, string> }, form = ''): Promise<string> =>
+    (await server.get(new URL(version.attributes[`hosted-${form}state-download-url`] ?? '').pathname)).text;
+
+  /** A workspace with two versions, locked by the caller; resolves to its id and those of its versions. */
+  const withTwo = async (name: string): Promise<readonly [workspace: string, first: string, second: string]> => {
+    const workspace = await lockedWorkspace(server, name);
+    const made: string[] = [];
+    for (const serial of [1, 7]) {
+      const bytes = aState({ serial, name: `n${serial}`, outputs: { which: { value: serial, type: 'number' } } });
+      const json = Buffer.from(`{"format_version":"1.0","which":${serial}}`).toString('base64');
+      const inline = { serial, state: bytes.toString('base64'), 'json-state': json };
+      made.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
+    }
+    const [first = '', second = ''] = made;
+    return [workspace, first, second];
+  };
+
+  it('makes a version of the old state under the next serial, which the unlock makes current', async () => {
+    const [workspace, first, second] = await withTwo('rolled-back');
+    await unlock(server, workspace);
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
+    const answer = await rollBack(server, workspace, first);
+    expect(answer.status).toBe(201);
+    const version = answer.body.data;
+    expect(version).toMatchObject({
+      attributes: { serial: 8, status: 'finalized', intermediate: true },
+      relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: first } }, run: { data: null } },
+    });
+    const text = await textOf(version);
+    expect(text).toBe(
+      aState({ serial: 1, name: 'n1', outputs: { which: { value: 1, type: 'number' } } })
+        .toString()
+        .replace('"serial": 1', '"serial": 8'),
+    );
+    expect(await textOf(version, 'json-')).toBe('{"format_version":"1.0","which":1}');
+    const current = async () => (await server.get(`/api/v2/workspaces/${workspace}/current-state-version`)).body.data;
+    expect((await current()).id).toBe(second);
+    await unlock(server, workspace);
+    expect(await current()).toMatchObject({ id: version.id, attributes: { intermediate: false } });
+    // The client goes on from there, as from any other.
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
+    const next = aState({ serial: 9 });
+    expect((await postState(server, workspace, { serial: 9, state: next.toString('base64') }, next)).status).toBe(201);
+  });
+
+  it('also undoes a change of lineage', async () => {
+    const [workspace, first] = await withTwo('other-lineage');
+    const other = aState({ serial: 9, lineage: 'other' });
+    const forced = { serial: 9, lineage: 'other', force: true, state: other.toString('base64') };
+    expect((await postState(server, workspace, forced, other)).status).toBe(201);
+    const answer = await rollBack(server, workspace, first);
+    expect([answer.status, answer.body.data.attributes.serial]).toEqual([201, 10]);
+    expect(JSON.parse(await textOf(answer.body.data))).toMatchObject({ serial: 10, lineage: LINEAGE });
+  });
+
+  it('takes the place of a version that was never uploaded', async () => {
+    const [workspace, first] = await withTwo('given-up');
+    const never = (await postState(server, workspace, { serial: 8 }, aState({ serial: 8 }))).body.data.id as string;
+    expect((await rollBack(server, workspace, first)).body.data.attributes).toMatchObject({
+      serial: 8,
+      status: 'finalized',
+    });
+    expect((await server.get(`/api/v2/state-versions/${never}`)).body.data.attributes.status).toBe('discarded');
+    await unlock(server, workspace);
+  });
+
+  it('wants the lock, held by the caller, and leaves no file where it is refused', async () => {
+    const [workspace, first] = await withTwo('unlocked');
+    const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
+    const before = await readdir(join(server.house.settings.blobsFolder, 'state-versions'), { recursive: true });
+    const other = await rollBack(team, workspace, first);
+    expect([other.status, other.body.errors[0].detail]).toEqual([409, expect.stringContaining('is locked by User')]);
+    await unlock(server, workspace);
+    const open = await rollBack(server, workspace, first);
+    expect([open.status, open.body.errors[0].detail]).toEqual([409, expect.stringContaining('Lock the workspace')]);
+    const filesIn = (names: readonly string[]): readonly string[] => names.filter((name) => name.endsWith('state'));
+    const after = await readdir(join(server.house.settings.blobsFolder, 'state-versions'), { recursive: true });
+    expect(filesIn(after)).toEqual(filesIn(before));
+  });
+
+  it('wants a version of this workspace that has a state, and says which is wrong', async () => {
+    const [workspace] = await withTwo('here');
+    const [, foreign] = await withTwo('there');
+    const pending = (await postState(server, workspace, { serial: 9 }, aState({ serial: 9 }))).body.data.id as string;
+    for (const version of [foreign, 'sv-none', pending]) {
+      const answer = await rollBack(server, workspace, version);
+      expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([
+        422,
+        '/data/relationships/rollback-state-version/data/id',
+      ]);
+    }
+    const path = `/api/v2/workspaces/${workspace}/state-versions`;
+    for (const body of [undefined, {}, resource('state-versions'), resource('workspaces'), { data: [] }]) {
+      expect((await server.patch(path, body)).status).toBe(422);
+    }
+  });
+
+  it('refuses a state that its owner has encrypted: its serial cannot be changed', async () => {
+    const workspace = await lockedWorkspace(server, 'sealed');
+    const sealed = Buffer.from(
+      JSON.stringify({ serial: 1, lineage: LINEAGE, meta: {}, encrypted_data: 'AAAA', encryption_version: 'v0' }),
+    );
+    const made = await postState(server, workspace, { state: sealed.toString('base64') }, sealed);
+    expect(made.status).toBe(201);
+    expect((await rollBack(server, workspace, made.body.data.id as string)).status).toBe(409);
+  });
+
+  it('is for who may create state', async () => {
+    const [workspace, first] = await withTwo('guarded-too');
+    await makeOrganization(server, 'strangers');
+    for (const name of ['acme', 'strangers']) {
+      const token = server.as(await makeOrganizationToken(server, name));
+      expect((await rollBack(token, workspace, first)).status).toBe(404);
+    }
+    expect((await rollBack(server, 'ws-none', first)).status).toBe(404);
   });
 });
 

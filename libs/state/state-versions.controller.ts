@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
@@ -15,9 +15,12 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { newStateVersion } from './state-versions.body.js';
+import { CurrentRuns } from '#workspaces/to-workspace';
+import type { BackingDataCommand } from './backing-data.js';
+import { ToBackingData } from './backing-data.handler.js';
+import { newStateVersion, rolledBack } from './state-versions.body.js';
 import { creatorResource, outputResource, stateVersionResource } from './state-versions.document.js';
-import { AddStateVersion } from './state-versions.handler.js';
+import { AddStateVersion, RollBackState } from './state-versions.handler.js';
 import {
   currentStateVersion,
   listStateVersions,
@@ -28,7 +31,6 @@ import {
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
 
-/** Runs are not kept yet: what belongs to them is known and brings nothing. */
 const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
 
 type Includes = ReadonlySet<(typeof INCLUDES)[number]>;
@@ -42,10 +44,14 @@ const required = (query: QueryOf, name: string): string => {
   return value;
 };
 
+const statusOf = (query: QueryOf): string | undefined => parameter(query, 'filter[status]');
+
 const filterOf = (query: QueryOf): StateVersionFilter => ({
-  organization: required(query, 'filter[organization][name]'),
-  workspace: required(query, 'filter[workspace][name]'),
-  status: parameter(query, 'filter[status]'),
+  of: {
+    organization: required(query, 'filter[organization][name]'),
+    name: required(query, 'filter[workspace][name]'),
+  },
+  status: statusOf(query),
 });
 
 @Controller('api/v2')
@@ -55,6 +61,7 @@ export class StateVersionsController {
     private readonly database: Database,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
+    private readonly runs: CurrentRuns,
   ) {}
 
   @Post('workspaces/:id/state-versions')
@@ -64,12 +71,27 @@ export class StateVersionsController {
     return document(await this.resource(row, actor));
   }
 
+  /** Rolls back: the current state becomes what it was in the version that is named. */
+  @Patch('workspaces/:id/state-versions')
+  @HttpCode(201)
+  async rollBack(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const row = await this.bus.execute(new RollBackState(id, rolledBack(body), actor));
+    return document(await this.resource(row, actor));
+  }
+
   @Get('state-versions')
-  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total } = await listStateVersions(this.database, actor, filterOf(query), page);
-    const data = await Promise.all(rows.map((row) => this.resource(row, actor)));
-    return pageDocument(data, page, total, request.url);
+  list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.page(filterOf(query), query, request, actor);
+  }
+
+  @Get('workspaces/:id/state-versions')
+  listOfWorkspace(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.page({ of: { id }, status: statusOf(query) }, query, request, actor);
   }
 
   @Get('state-versions/:id')
@@ -86,8 +108,48 @@ export class StateVersionsController {
     return this.render(row, includes, actor);
   }
 
+  @Post('state-versions/:id/actions/soft_delete_backing_data')
+  @HttpCode(200)
+  softDelete(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.toBackingData(id, 'SoftDeleteData', actor);
+  }
+
+  @Post('state-versions/:id/actions/restore_backing_data')
+  @HttpCode(200)
+  restore(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.toBackingData(id, 'RestoreData', actor);
+  }
+
+  @Post('state-versions/:id/actions/permanently_delete_backing_data')
+  @HttpCode(200)
+  deletePermanently(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.toBackingData(id, 'DeleteDataPermanently', actor);
+  }
+
+  private async toBackingData(id: string, type: BackingDataCommand['type'], actor: Actor): Promise<Document> {
+    const row = await this.bus.execute(new ToBackingData(id, type, actor));
+    if (!row) throw notFound();
+    return document(await this.resource(row, actor));
+  }
+
+  private async page(
+    filter: StateVersionFilter,
+    query: QueryOf,
+    request: FastifyRequest,
+    actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const { rows, total } = await listStateVersions(this.database, actor, filter, page);
+    const data = await Promise.all(rows.map((row) => this.resource(row, actor)));
+    const included: Resource[] = [];
+    // One after the other: each file is read as a whole.
+    for (const row of rows) included.push(...(includes ? await this.included(row, includes, actor) : []));
+    return pageDocument(data, page, total, request.url, includes ? included : undefined);
+  }
+
   private async render(row: StateVersionRow, includes: Includes | null, actor: Actor): Promise<Document> {
-    return document(await this.resource(row, actor), includes ? await this.included(row, includes) : undefined);
+    return document(await this.resource(row, actor), includes ? await this.included(row, includes, actor) : undefined);
   }
 
   private async resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
@@ -99,10 +161,23 @@ export class StateVersionsController {
   }
 
   /** Values and all: who sees a state version may download the whole state. */
-  private async included(row: StateVersionRow, includes: Includes): Promise<Resource[]> {
-    const creator = includes.has('created_by') ? [creatorResource(row)] : [];
-    if (!includes.has('outputs') || row.outputs.length === 0) return creator;
-    const values = await this.files.outputValues(row.id);
-    return [...creator, ...row.outputs.map((output) => outputResource(output, values.get(output.name)))];
+  private async included(row: StateVersionRow, includes: Includes, actor: Actor): Promise<Resource[]> {
+    return [
+      ...(includes.has('created_by') ? [creatorResource(row)] : []),
+      ...(await this.runOf(row, includes, actor)),
+      ...(includes.has('outputs') ? await this.outputsOf(row) : []),
+    ];
+  }
+
+  private async outputsOf({ id, outputs }: StateVersionRow): Promise<Resource[]> {
+    if (outputs.length === 0) return [];
+    const values = await this.files.outputValues(id);
+    return outputs.map((output) => outputResource(output, values.get(output.name)));
+  }
+
+  private async runOf(row: StateVersionRow, includes: Includes, actor: Actor): Promise<readonly Resource[]> {
+    const asked = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
+    if (asked.length === 0 || row.run === null || !may(actor, 'read-runs', row)) return [];
+    return this.runs.included([row.run], new Set(asked.map((name) => name.slice('run.'.length))), actor);
   }
 }

@@ -12,9 +12,10 @@ export type StateVersionView = {
 
 const urlsOf = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
   const pending = status === 'pending';
+  const finalized = status === 'finalized';
   return {
-    'hosted-state-download-url': status === 'finalized' ? links.download(id, 'state') : null,
-    'hosted-json-state-download-url': hasJson ? links.download(id, 'json-state') : null,
+    'hosted-state-download-url': finalized ? links.download(id, 'state') : null,
+    'hosted-json-state-download-url': (pending || finalized) && hasJson ? links.download(id, 'json-state') : null,
     'hosted-state-upload-url': pending && mayUpload ? links.upload(id, 'state') : null,
     'hosted-json-state-upload-url': pending && mayUpload && !hasJson ? links.upload(id, 'json-state') : null,
   };
@@ -36,10 +37,10 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
       providers: row.providers,
       // The vendor lists resource blocks here. Decoders want a list or nothing; theirs is at /workspaces/:id/resources.
       resources: null,
-      'resources-processed': row.status === 'finalized',
+      'resources-processed': row.size !== null,
       serial: row.serial,
       // The file format's version: no other is taken.
-      'state-version': row.status === 'finalized' ? 4 : null,
+      'state-version': row.size === null ? null : 4,
       status: row.status,
       'terraform-version': row.terraformVersion,
       'vcs-commit-sha': null,
@@ -48,6 +49,11 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
     relationships: {
       run: toOne('runs', row.run, `/api/v2/runs/${row.run ?? ''}`),
       'created-by': toOne(createdBy.type, createdBy.id, `/api/v2/${createdBy.type}/${createdBy.id}`),
+      'rollback-state-version': toOne(
+        'state-versions',
+        row.rollbackOf,
+        `/api/v2/state-versions/${row.rollbackOf ?? ''}`,
+      ),
       workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
       outputs: {
         data: row.outputs.map(({ id }) => ({ type: 'state-version-outputs', id })),

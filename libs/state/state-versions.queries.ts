@@ -1,6 +1,6 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission } from '#access';
-import type { Database } from '#event-store';
+import type { Database, Snapshot } from '#event-store';
 import { limitOf, type Page } from '#json-api';
 import type { Holder } from '#workspaces/to-workspace';
 import type { Counts } from './state-file.js';
@@ -13,6 +13,9 @@ export type OutputRow = {
   readonly detailedType: unknown;
 };
 
+export type StateVersionStatus =
+  'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+
 export type StateVersionRow = {
   readonly id: string;
   readonly workspace: string;
@@ -20,10 +23,11 @@ export type StateVersionRow = {
   readonly serial: number;
   readonly lineage: string | null;
   readonly md5: string;
-  readonly status: 'pending' | 'finalized' | 'discarded';
+  readonly status: StateVersionStatus;
   readonly intermediate: boolean;
   readonly createdBy: Holder;
   readonly run: string | null;
+  readonly rollbackOf: string | null;
   readonly size: number | null;
   readonly terraformVersion: string | null;
   readonly resources: number | null;
@@ -36,14 +40,19 @@ export type StateVersionRow = {
 };
 
 const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "createdIn", v.serial, v.lineage, v.md5,
-  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.size, v.terraform_version as "terraformVersion",
+  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.rollback_of as "rollbackOf", v.size, v.terraform_version as "terraformVersion",
   v.resources, v.providers, v.modules, v.created_at as "createdAt",
   coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'sensitive', s.sensitive, 'type', s.type,
                                                 'detailedType', s.detailed_type) order by s.name)
-              from state_version_outputs s where s.state_version = v.id), '[]') as outputs`);
+              from state_version_outputs s where s.state_version = v.id and v.status = 'finalized'), '[]') as outputs`);
 
 /** What the caller's teams have been given on its workspace. */
 const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+
+/** How a version is answered with, to whom a command about it was allowed. */
+export const stateVersionById = (id: string, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${grants(actor)} as grants
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`;
 
 /** The state version, where the caller may do that with its workspace. */
 export const stateVersionFor = async (
@@ -52,9 +61,7 @@ export const stateVersionFor = async (
   permission: Permission,
   id: string,
 ): Promise<StateVersionRow> => {
-  const row = await database.row<StateVersionRow>(sql`
-    select ${COLUMNS}, ${grants(actor)} as grants
-      from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id} and ${fresh(actor)}`);
+  const row = await database.row<StateVersionRow>(sql`${stateVersionById(id, actor)} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
   return row;
@@ -82,22 +89,25 @@ export const currentStateVersion = async (
   return isVersion(row) ? row : null;
 };
 
-/** Refuses who may not do that with the state of this workspace. */
-export const demandOnState = async (
+/** Refuses who may not create state in this workspace, and runs that are not its own. */
+export const demandCreation = async (
   database: Database,
   actor: Actor,
-  permission: Permission,
   workspace: string,
+  run: string | null,
 ): Promise<void> => {
-  const row = await database.row<{ organization: string; grants: readonly Grant[] }>(sql`
-    select w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`);
+  const row = await database.row<{ organization: string; grants: readonly Grant[]; hasRun: boolean }>(sql`
+    select w.organization, ${grants(actor)} as grants,
+           exists (select 1 from runs r where r.id = ${run} and r.workspace = w.id) as "hasRun"
+      from workspaces w where w.id = ${workspace} and ${fresh(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  demand(actor, 'create-state', row);
+  if (run !== null && !row.hasRun) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
 };
 
+/** A workspace by its id, or by the names of its organization and itself. */
 export type StateVersionFilter = {
-  readonly organization: string;
-  readonly workspace: string;
+  readonly of: { readonly id: string } | { readonly organization: string; readonly name: string };
   readonly status: string | undefined;
 };
 
@@ -105,14 +115,15 @@ export type StateVersionFilter = {
 export const listStateVersions = async (
   database: Database,
   actor: Actor,
-  { organization, workspace, status }: StateVersionFilter,
+  { of, status }: StateVersionFilter,
   page: Page,
 ): Promise<{ rows: StateVersionRow[]; total: number }> => {
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
   const found = await database.rows<AtWorkspace & MaybeVersion & { total: number }>(sql`
     with target as materialized (
            select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
-            where o.name = ${organization} and w.name = ${workspace} and ${fresh(actor)})
+            where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
+              and ${fresh(actor)})
     select t.organization as owner, t.grants, page.*,
            (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
       from target t
@@ -126,6 +137,71 @@ export const listStateVersions = async (
 };
 
 export type Repeatable = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
+
+/** What a decision on the files of a version needs to know besides their own stream. */
+export type BackingDataForCommand = {
+  readonly id: string;
+  readonly organization: string;
+  readonly grants: readonly Grant[];
+  readonly workspace: string;
+  readonly workspaceVersion: number;
+  readonly isFinalized: boolean;
+  /** Whether it is the current one, or the newest that is finalized, which will be as soon as the workspace is unlocked. */
+  readonly isNeeded: boolean;
+  readonly snapshot: Snapshot | null;
+};
+
+export const backingDataForCommand = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<BackingDataForCommand> => {
+  const row = await database.row<BackingDataForCommand>(sql`
+    select v.id, v.organization, ${grants(actor)} as grants, v.workspace, sw.version as "workspaceVersion",
+           v.finalized_at is not null as "isFinalized",
+           v.id is not distinct from w.current_state_version
+             or not exists (select 1 from state_versions newer
+                             where newer.workspace = v.workspace and newer.created_in > v.created_in
+                               and newer.finalized_at is not null) as "isNeeded",
+           case when s.stream is not null
+                then jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) end as snapshot
+      from state_versions v join workspaces w on w.id = v.workspace
+      join event_store.streams sw on sw.stream = v.workspace
+      left join event_store.streams s on s.stream = v.id
+     where v.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'delete-state-data', row);
+  return row;
+};
+
+/** What is to be brought back: the version, and the serial that comes after all others. */
+export type RollbackSource = {
+  readonly lineage: string | null;
+  readonly serial: number;
+};
+
+export const rollbackSource = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  id: string,
+): Promise<RollbackSource> => {
+  const row = await database.row<
+    RollbackSource & { organization: string; grants: readonly Grant[]; status: StateVersionStatus | null }
+  >(sql`
+    select w.organization, ${grants(actor)} as grants, v.status, v.lineage,
+           (select newest.serial + 1 from state_versions newest
+             where newest.workspace = w.id and newest.finalized_at is not null
+             order by newest.created_in desc limit 1) as serial
+      from workspaces w left join state_versions v on v.workspace = w.id and v.id = ${id}
+     where w.id = ${workspace} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'create-state', row);
+  const pointer = '/data/relationships/rollback-state-version/data/id';
+  if (row.status === null) throw unprocessable('Rollback state version does not exist', pointer);
+  if (row.status !== 'finalized') throw unprocessable('Rollback state version has no state', pointer);
+  return row;
+};
 
 /** The version just made under this id, or else the one that its maker repeated. */
 export const createdOrRepeated = (
@@ -143,16 +219,18 @@ export const createdOrRepeated = (
 
 export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'md5' | 'status'>;
 
-/** For who holds a signed link: nobody is asked about. */
+/** For who holds a signed link: nobody is asked about. None where no file may come any more. */
 export const uploadTarget = (database: Database, id: string): Promise<UploadTarget | undefined> =>
-  database.row<UploadTarget>(sql`select v.id, v.workspace, v.md5, v.status from state_versions v where v.id = ${id}`);
+  database.row<UploadTarget>(sql`
+    select v.id, v.workspace, v.md5, v.status from state_versions v
+     where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
 /** Whether the version is not finalized and never will be: it is gone, discarded, or a newer one has taken its place. */
 export const isHopeless = async (database: Database, id: string): Promise<boolean> => {
   const hopeful = await database.row(sql`
     select 1 as one from state_versions v
      where v.id = ${id}
-       and (v.status = 'finalized'
+       and (v.finalized_at is not null
             or v.status = 'pending' and not exists (select 1 from state_versions newer
                                                      where newer.workspace = v.workspace
                                                        and newer.created_in > v.created_in))`);
@@ -170,7 +248,9 @@ export const outputFor = async (
   >(sql`
     select s.id, s.organization, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
            s.detailed_type as "detailedType", ${grants(actor)} as grants
-      from state_version_outputs s join workspaces w on w.id = s.workspace where s.id = ${id} and ${fresh(actor)}`);
+      from state_version_outputs s join workspaces w on w.id = s.workspace
+      join state_versions v on v.id = s.state_version and v.status = 'finalized'
+     where s.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'read-state-outputs', row);
   return row;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { BlobExists, bytesOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
+import { conflict } from '#kernel';
+import { BlobExists, bytesOf, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
 import { StateOutputs } from '#workspaces/to-workspace';
 import { parseStateFile, type StateFile } from './state-file.js';
 
@@ -49,10 +49,18 @@ export class StateFiles extends StateOutputs {
   /** SHA-256 of a file; null where there is none. */
   async digest(stateVersion: string, kind: FileKind): Promise<Buffer | null> {
     const found = await this.get(stateVersion, kind);
-    if (!found) return null;
-    const sha256 = createHash('sha256');
-    for await (const piece of found.content) sha256.update(piece as Buffer);
-    return sha256.digest();
+    return found && digestOf(found.content);
+  }
+
+  /** Opened when it is read, not before; null where there is no such file. */
+  async content(stateVersion: string, kind: FileKind): Promise<BlobContent | null> {
+    return (await this.has(stateVersion, kind)) ? this.opened(stateVersion, kind) : null;
+  }
+
+  private async *opened(stateVersion: string, kind: FileKind): AsyncGenerator<Uint8Array> {
+    const found = await this.get(stateVersion, kind);
+    if (!found) throw conflict('The file has just been deleted');
+    yield* found.content as AsyncIterable<Uint8Array>;
   }
 
   /** The state of a finalized version, which must be there. */

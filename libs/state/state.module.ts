@@ -3,11 +3,13 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { StateOutputs } from '#workspaces/to-workspace';
+import { BackingDataHandler } from './backing-data.handler.js';
 import { ResourcesController } from './resources.controller.js';
 import { StateFilesController } from './state-files.controller.js';
 import { StateVersionOutputsController } from './state-version-outputs.controller.js';
 import { StateVersionsController } from './state-versions.controller.js';
-import { AddStateVersionHandler, ReceiveStateFileHandler } from './state-versions.handler.js';
+import { AddStateVersionHandler, ReceiveStateFileHandler, RollBackStateHandler } from './state-versions.handler.js';
+import { StateBirths } from './state.births.js';
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
 import { StateUploads } from './state.uploads.js';
@@ -32,7 +34,10 @@ export class StateModule {
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
       providers: [
         AddStateVersionHandler,
+        BackingDataHandler,
         ReceiveStateFileHandler,
+        RollBackStateHandler,
+        StateBirths,
         StateUploads,
         { provide: StateOutputs, useExisting: StateFiles },
         // State holds secrets: there is no way to have it stored in the clear.

@@ -1,6 +1,8 @@
-import { sql, type Projection } from '#kernel';
+import { sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
 import type { WorkspaceEvent } from '#workspaces';
+import type { BackingDataEvent } from './backing-data.js';
+import type { StateVersionStatus } from './state-versions.queries.js';
 
 type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 type Deleted = OrganizationDeleted | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
@@ -8,18 +10,25 @@ type VersionEvent = Extract<
   WorkspaceEvent,
   { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' | 'StateVersionDiscarded' }
 >;
+const withStatus = (id: string, status: StateVersionStatus): Sql =>
+  sql`update state_versions set status = ${status} where id = ${id}`;
+
 type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
 
-/** The events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. */
-export const stateVersions: Projection<VersionEvent | Deleted> = {
+/**
+ * Most events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. What becomes
+ * of the files behind a version is in a stream of its own (backing-data.ts).
+ */
+export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted> = {
   name: 'state_versions',
   tables: ['state_versions'],
   on: {
     StateVersionCreated: (born, { stream, organization, version, time }) => sql`
       insert into state_versions
-        (id, workspace, organization, created_in, serial, lineage, md5, status, intermediate, created_by, run, created_at)
+        (id, workspace, organization, created_in, serial, lineage, md5, status, intermediate, created_by, run,
+         rollback_of, created_at)
       values (${born.id}, ${stream}, ${organization}, ${version}, ${born.serial}, ${born.lineage}, ${born.md5},
-              'pending', true, ${sql.json(born.createdBy)}, ${born.run}, ${time})`,
+              'pending', true, ${sql.json(born.createdBy)}, ${born.run}, ${born.rollbackOf}, ${time})`,
     StateVersionFinalized: ({ id, ...facts }, { time }) => sql`
       update state_versions
          set status = 'finalized', size = ${facts.size}, terraform_version = ${facts.terraformVersion},
@@ -27,7 +36,10 @@ export const stateVersions: Projection<VersionEvent | Deleted> = {
              modules = ${sql.json(facts.modules)}, finalized_at = ${time}
        where id = ${id}`,
     StateVersionPromoted: ({ id }) => sql`update state_versions set intermediate = false where id = ${id}`,
-    StateVersionDiscarded: ({ id }) => sql`update state_versions set status = 'discarded' where id = ${id}`,
+    StateVersionDiscarded: ({ id }) => withStatus(id, 'discarded'),
+    StateVersionDataSoftDeleted: (_, { stream }) => withStatus(stream, 'backing_data_soft_deleted'),
+    StateVersionDataRestored: (_, { stream }) => withStatus(stream, 'finalized'),
+    StateVersionDataPermanentlyDeleted: (_, { stream }) => withStatus(stream, 'backing_data_permanently_deleted'),
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
   },

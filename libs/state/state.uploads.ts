@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { conflict, Ids, Refused, unprocessable } from '#kernel';
+import { conflict, Ids, notFound, Refused, unprocessable } from '#kernel';
 import type { Actor } from '#access';
+import { digestOf, hashed } from '#blob-store';
 import { Database } from '#event-store';
 import { FinalizeUpload, ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
 import { parseStateFile } from './state-file.js';
-import { isHopeless, type StateVersionRow } from './state-versions.queries.js';
+import { isHopeless, uploadTarget, type StateVersionRow } from './state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
 
 /** What a file says becomes one event: far below what an event may be, for there are envelopes around it. */
@@ -27,21 +28,11 @@ export const isCertain = (error: unknown): boolean => error instanceof Refused &
 
 const alreadyUploaded = (): Refused => conflict('This state version has been uploaded already');
 
-type Sha256 = ReturnType<typeof createHash>;
-
-/** Passes content on, and takes its fingerprint. */
-const hashed = async function* (content: AsyncIterable<Uint8Array>, sha256: Sha256): AsyncGenerator<Uint8Array> {
-  for await (const piece of content) {
-    sha256.update(piece);
-    yield piece;
-  }
-};
-
 /** Passes content on and, at its end, fails it where its MD5 is not the declared one: then it is not stored. */
 const checked = async function* (
   content: AsyncIterable<Uint8Array>,
   declared: string,
-  sha256: Sha256,
+  sha256: Hash,
 ): AsyncGenerator<Uint8Array> {
   const md5 = createHash('md5');
   for await (const piece of hashed(content, sha256)) {
@@ -101,21 +92,23 @@ export class StateUploads {
 
   /** Refuses what is not, byte for byte, the state that is stored: who was cut off sends it again, and must hear yes. */
   async demandStored(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const sent = createHash('sha256');
-    for await (const piece of content) sent.update(piece);
-    await this.demandDigest(id, 'state', sent);
+    await this.demandDigest(id, 'state', await digestOf(content));
   }
 
   /** The JSON form belongs to no event: it is there or not. */
   async storeJson(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     const sent = createHash('sha256');
     if (!(await this.files.put(id, 'json-state', hashed(content, sent)))) {
-      await this.demandDigest(id, 'json-state', sent);
+      return this.demandDigest(id, 'json-state', sent.digest());
     }
+    // It may have gone while this was coming in, and whoever removes its files may have been there before.
+    if (await uploadTarget(this.database, id)) return;
+    await this.files.remove(id, ['json-state']);
+    throw notFound();
   }
 
-  private async demandDigest(id: string, kind: FileKind, sent: Sha256): Promise<void> {
-    if (!(await this.files.digest(id, kind))?.equals(sent.digest())) throw alreadyUploaded();
+  private async demandDigest(id: string, kind: FileKind, sent: Buffer): Promise<void> {
+    if (!(await this.files.digest(id, kind))?.equals(sent)) throw alreadyUploaded();
   }
 
   /** Removes its own file where that is no state: nobody else can have made anything of it. */

@@ -22,7 +22,7 @@ const unlockedFrom = (holder: typeof alice, forced: boolean): WorkspaceEvent => 
 });
 const created: WorkspaceEvent = {
   type: 'StateVersionCreated',
-  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null },
+  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
 const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
 const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };

@@ -1,4 +1,4 @@
-import { unprocessable, type Timestamp } from '#kernel';
+import { checkAutoDestroyDuration, IN_PATHS, unprocessable, type Timestamp } from '#kernel';
 
 export type VcsRepo = {
   readonly identifier: string;
@@ -100,27 +100,31 @@ const repoWith = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
   return repo;
 };
 
+type Overwrites = WorkspaceSettings['settingOverwrites'];
+
+/** Who leaves the agent mode, or follows the default again, leaves the pool too: none is held on to unseen. */
+const poolOf = (input: SettingsInput, overwrites: Overwrites): Pick<SettingsInput, 'agentPoolId'> => {
+  const leaves = input.executionMode !== undefined && input.executionMode !== 'agent';
+  const follows = input.settingOverwrites !== undefined && !overwrites.executionMode && !overwrites.agentPool;
+  return leaves || follows ? { agentPoolId: null } : {};
+};
+
 /** What a request makes of how it stands (contract §4.3): what it does not name stays. */
 export const changesOf = (
-  { settingOverwrites, vcsRepo }: Pick<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>,
-  { settingOverwrites: overwrites, vcsRepo: repo, ...input }: SettingsInput,
-): Partial<WorkspaceSettings> => ({
-  ...input,
-  ...(overwrites ? { settingOverwrites: { ...settingOverwrites, ...overwrites } } : {}),
-  ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(vcsRepo, repo) }),
-});
-
-const NAME = /^[A-Za-z0-9_-]+$/;
-const MAX_NAME = 90;
-const DURATION = /^[0-9]{1,4}[dh]$/;
-
-export const checkName = (name: string): void => {
-  if (name === '') throw unprocessable("Name can't be blank", 'name');
-  if (!NAME.test(name)) {
-    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
-  }
-  if (name.length > MAX_NAME) throw unprocessable(`Name is too long (at most ${MAX_NAME} characters)`, 'name');
+  before: Pick<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>,
+  given: SettingsInput,
+): Partial<WorkspaceSettings> => {
+  const { settingOverwrites: overwrites, vcsRepo: repo, ...input } = given;
+  const settingOverwrites = { ...before.settingOverwrites, ...overwrites };
+  return {
+    ...poolOf(given, settingOverwrites),
+    ...input,
+    ...(overwrites ? { settingOverwrites } : {}),
+    ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(before.vcsRepo, repo) }),
+  };
 };
+
+export const NAME = { ...IN_PATHS, most: 90 };
 
 /** Whether the mode is agent after this, and this has to do with it; a mode that it only once had does not count. */
 const makesAgent = ({ executionMode, settingOverwrites }: WorkspaceSettings, given: WorkspaceChanges): boolean => {
@@ -138,28 +142,11 @@ export const checkSettings = (all: WorkspaceSettings, given: WorkspaceChanges): 
   if (all.agentPoolId === null && makesAgent(all, given)) {
     throw unprocessable("Agent pool must be specified when using 'agent' execution mode", 'agent-pool-id');
   }
-  const duration = given.autoDestroyActivityDuration;
-  if (duration && (!DURATION.test(duration) || Number.parseInt(duration, 10) === 0)) {
-    throw unprocessable(
-      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
-      'auto-destroy-activity-duration',
-    );
-  }
+  checkAutoDestroyDuration(given.autoDestroyActivityDuration);
   if (all.globalRemoteState && all.projectRemoteState) {
     throw unprocessable(
       'Project remote state cannot be enabled when global remote state sharing is enabled',
       'project-remote-state',
     );
   }
-};
-
-/** Only what differs from how it stands: an update that changes nothing is no event. */
-export const differences = (
-  { name, settings }: { readonly name: string; readonly settings: WorkspaceSettings },
-  changes: WorkspaceChanges,
-): WorkspaceChanges => {
-  const before: Readonly<Record<string, unknown>> = { ...settings, name };
-  return Object.fromEntries(
-    Object.entries(changes).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value)),
-  );
 };

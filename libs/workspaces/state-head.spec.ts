@@ -1,4 +1,6 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide, fold, Refused } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
 import type { StateFacts } from './state-head.js';
@@ -39,6 +41,7 @@ const versionOf = (id: string, { serial, lineage = LINEAGE, md5 = `md5 of ${seri
   md5,
   createdBy: alice,
   run: null,
+  rollbackOf: null,
 });
 const created = (id: string, version: Version): WorkspaceEvent => ({
   type: 'StateVersionCreated',
@@ -171,6 +174,44 @@ describe('creating a state version', () => {
   });
 });
 
+describe('rolling back', () => {
+  const rollback = (id: string, version: Version) => create(id, version, { rollbackOf: 'sv-5', facts: facts() });
+  const rolledBack = (id: string, version: Version): WorkspaceEvent => ({
+    type: 'StateVersionCreated',
+    data: { ...versionOf(id, version), rollbackOf: 'sv-5' },
+  });
+
+  it('yields a version that says whose state it brings back', () => {
+    given(...withCurrent)
+      .when(rollback('sv-6', { serial: 6 }))
+      .yields(rolledBack('sv-6', { serial: 6 }), finalized('sv-6'));
+  });
+
+  it('is for the holder of the lock', () => {
+    given(...withCurrent, unlocked())
+      .when(rollback('sv-6', { serial: 6 }))
+      .refuses('conflict', /Lock the workspace/);
+    given(...withCurrent, unlocked(), lockedBy(bob))
+      .when(rollback('sv-6', { serial: 6 }))
+      .refuses('conflict', /locked by User bob/);
+  });
+
+  it('wants a serial above the latest, as another version may have come in between, but takes any lineage', () => {
+    given(...withCurrent)
+      .when(rollback('sv-6', { serial: 5, md5: 'other' }))
+      .refuses('conflict', /not above the latest serial, 5/);
+    given(...withCurrent)
+      .when(rollback('sv-6', { serial: 6, lineage: 'other' }))
+      .yields(rolledBack('sv-6', { serial: 6, lineage: 'other' }), finalized('sv-6'));
+  });
+
+  it('becomes current with the unlock', () => {
+    given(...withCurrent, rolledBack('sv-6', { serial: 6 }), finalized('sv-6', 4))
+      .when(unlock())
+      .yields(promoted('sv-6', 4), unlocked());
+  });
+});
+
 describe('a repetition of the latest version', () => {
   it('changes nothing', () => {
     given(...withCurrent)
@@ -282,5 +323,81 @@ describe('unlocking', () => {
     given(...locked, created('sv-1', { serial: 0 }), unlocked(true), finalized('sv-1', 4), lockedBy(alice))
       .when(unlock())
       .yields(promoted('sv-1', 4), unlocked());
+  });
+});
+
+describe('whatever is asked of the lock and the state, in whatever order', () => {
+  type Step = (n: number) => WorkspaceCommand;
+  const holder = fc.constantFrom(alice, bob);
+  const steps: fc.Arbitrary<Step> = fc.oneof(
+    holder.map((by) => () => ({ type: 'LockWorkspace', data: { holder: by, reason: '' } }) as const),
+    holder.map((by) => () => unlock(by as typeof alice)),
+    fc.constant(() => FORCE_UNLOCK),
+    fc.record({ serial: fc.nat(6), by: holder, inline: fc.boolean(), force: fc.boolean(), back: fc.boolean() }).map(
+      ({ serial, by, inline, force, back }) =>
+        (n: number) =>
+          create(
+            `sv-${n}`,
+            { serial, md5: `md5 of ${n}` },
+            {
+              createdBy: by,
+              force,
+              facts: inline ? facts(n) : null,
+              rollbackOf: back ? 'sv-0' : null,
+            },
+          ),
+    ),
+    fc.nat(20).map((id) => () => finalize(`sv-${id}`)),
+  );
+
+  /** All that happens, and what is refused leaves no trace. */
+  const history = (commands: readonly Step[]): readonly WorkspaceEvent[] => {
+    const events: WorkspaceEvent[] = [born];
+    let state = fold(workspace, workspace.initial, events);
+    for (const [n, step] of commands.entries()) {
+      try {
+        const decided = decide(workspace, step(n), state);
+        state = fold(workspace, state, decided);
+        events.push(...decided);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+      }
+    }
+    return events;
+  };
+
+  const idsOf = (events: readonly WorkspaceEvent[], type: WorkspaceEvent['type']): string[] =>
+    events.filter((event) => event.type === type).map(({ data }) => (data as { id: string }).id);
+
+  const run = fc.array(steps, { minLength: 10, maxLength: 60 }).map(history);
+
+  it('a version becomes current only with an unlock, once it is here, and at most once', () => {
+    fc.assert(
+      fc.property(run, (events) => {
+        const promotions = events.flatMap((event, at) => (event.type === 'StateVersionPromoted' ? [at] : []));
+        const told = promotions.map((at) => [
+          events[at + 1]?.type,
+          idsOf(events.slice(0, at), 'StateVersionFinalized').includes(
+            (events[at]?.data as { id: string } | undefined)?.id ?? '',
+          ),
+        ]);
+        expect(told).toEqual(promotions.map(() => ['WorkspaceUnlocked', true]));
+        const current = idsOf(events, 'StateVersionPromoted');
+        expect(new Set(current).size).toBe(current.length);
+      }),
+    );
+  });
+
+  it('a version is finalized or discarded, never both and never twice; an unlock leaves none undecided', () => {
+    fc.assert(
+      fc.property(run, (events) => {
+        const decided = [...idsOf(events, 'StateVersionFinalized'), ...idsOf(events, 'StateVersionDiscarded')];
+        expect(new Set(decided).size).toBe(decided.length);
+        const unlockedAt = events.findLastIndex(({ type }) => type === 'WorkspaceUnlocked');
+        const before = events.slice(0, unlockedAt + 1);
+        const known = new Set([...idsOf(before, 'StateVersionFinalized'), ...idsOf(before, 'StateVersionDiscarded')]);
+        expect(idsOf(before, 'StateVersionCreated').filter((id) => !known.has(id))).toEqual([]);
+      }),
+    );
   });
 });

@@ -56,6 +56,8 @@ type Birth = {
   md5: string;
   createdBy: Holder;
   run: string | null;
+  /** The version whose state this one brings back. */
+  rollbackOf: string | null;
 };
 
 export type StateEvent =
@@ -70,8 +72,10 @@ export type StateCommand =
   | Message<'FinalizeStateVersion', { id: string; facts: StateFacts }>;
 
 /** Same serial, lineage and content: the client repeats itself, after a cut for example. */
-export const isRepetition = (latest: StateVersion | null, { serial, lineage, md5 }: Omit<Birth, 'id'>): boolean =>
-  latest !== null && latest.serial === serial && latest.lineage === lineage && latest.md5 === md5;
+export const isRepetition = (
+  latest: StateVersion | null,
+  { serial, lineage, md5 }: Pick<Birth, 'serial' | 'lineage' | 'md5'>,
+): boolean => latest !== null && latest.serial === serial && latest.lineage === lineage && latest.md5 === md5;
 
 const finalized = (id: string, facts: StateFacts): StateEvent => {
   const { size, terraformVersion, resources, providers, modules, outputs } = facts;
@@ -89,8 +93,12 @@ export const promotion = ({ finalized, current }: StateHead): readonly StateEven
 export const discarding = ({ latest }: StateHead): readonly StateEvent[] =>
   latest?.status === 'pending' ? [{ type: 'StateVersionDiscarded', data: { id: latest.id } }] : [];
 
-const checkSequence = (before: StateVersion, { serial, lineage }: Pick<Birth, 'serial' | 'lineage'>): void => {
-  if (before.lineage !== null && lineage !== null && before.lineage !== lineage) {
+const checkSequence = (
+  before: StateVersion,
+  { serial, lineage, rollbackOf }: Pick<Birth, 'serial' | 'lineage' | 'rollbackOf'>,
+): void => {
+  // Another lineage may be the very thing that is rolled back.
+  if (!rollbackOf && before.lineage !== null && lineage !== null && before.lineage !== lineage) {
     throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${before.lineage}`);
   }
   if (serial <= before.serial) {
@@ -99,16 +107,18 @@ const checkSequence = (before: StateVersion, { serial, lineage }: Pick<Birth, 's
 };
 
 export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
-  CreateStateVersion: ({ id, serial, lineage, md5, createdBy, run, force, facts }, { lock, stateHead }) => {
+  CreateStateVersion: ({ force, facts, ...birth }, { lock, stateHead }) => {
+    const { id, serial, lineage, md5, createdBy, run, rollbackOf } = birth;
     if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
     if (lock.holder.id !== createdBy.id) {
       throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
     }
     // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
-    if (isRepetition(stateHead.latest, { serial, lineage, md5, createdBy, run })) return [];
+    if (isRepetition(stateHead.latest, birth)) return [];
     // Measured by what is here for good: a pending version gives way, whatever its serial.
-    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, { serial, lineage });
-    const born = { type: 'StateVersionCreated', data: { id, serial, lineage, md5, createdBy, run } } as const;
+    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, birth);
+    const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
+    const born = { type: 'StateVersionCreated', data } as const;
     return [...discarding(stateHead), born, ...(facts ? [finalized(id, facts)] : [])];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {

@@ -7,15 +7,16 @@ import { Database } from '#event-store';
 import {
   pageDocument,
   pageOf,
-  shownOf,
+  parameter,
   parseBody,
+  shownOf,
   toOne,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
 import { tagId } from './tag-bindings.document.js';
-import { tagsOfOrganization, tagsOfWorkspace, type TagRow } from './tags.queries.js';
+import { listTags, tagsOfOrganization, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 import { ToWorkspace } from './to-workspace.js';
 import { namesOf, tagsBody } from './workspaces.body.js';
 import { workspaceFor } from './workspaces.queries.js';
@@ -34,6 +35,19 @@ export class TagsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
   ) {}
+
+  @Get('organizations/:organization/tags')
+  async listAll(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const filter = { search: parameter(query, 'q'), without: parameter(query, 'filter[exclude][taggable][id]') };
+    const { rows, total } = await listTags(this.database, actor, organization, page, filter);
+    return pageDocument(rows.map(tagResource), page, total, request.url);
+  }
 
   @Get('workspaces/:id/relationships/tags')
   async list(

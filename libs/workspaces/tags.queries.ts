@@ -1,5 +1,7 @@
-import { sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
+import { demand, fresh, isGrantedWorkspace, organizationsWhere, type Actor } from '#access';
+import { limitOf, type Page } from '#json-api';
 
 export type TagRow = {
   readonly organization: string;
@@ -15,8 +17,8 @@ export const tagsOfWorkspace = (database: Database, workspace: string): Promise<
     select t.organization, o.name as "organizationName", t.key as name, u.first as "createdAt", u.n as "instanceCount"
       from workspace_tags t
       join organizations o on o.id = t.organization
-      join lateral (select min(created_at) as first, count(*) as n
-                      from workspace_tags a where a.organization = t.organization and a.key = t.key) u on true
+      join lateral (select min(created_at) as first, count(*) as n from workspace_tags a
+                     where a.organization = t.organization and a.key = t.key and a.value is null) u on true
      where t.workspace = ${workspace} and t.value is null
      order by t.added_in, t.ordinal`);
 
@@ -26,4 +28,44 @@ export const tagsOfOrganization = async (database: Database, organization: strin
     sql`select distinct key from workspace_tags where organization = ${organization} and value is null`,
   );
   return rows.map(({ key }) => key);
+};
+
+export type TagFilter = {
+  readonly search: string | undefined;
+  /** A workspace whose own tags are left out; one that the caller does not see leaves nothing out. */
+  readonly without: string | undefined;
+};
+
+/** One page of the flat tags that workspaces of an organization carry, and the count of all, in one statement. */
+export const listTags = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  { search, without }: TagFilter,
+): Promise<{ rows: TagRow[]; total: number }> => {
+  const where = sql.and([
+    sql`t.organization = owner.id and t.value is null`,
+    ...(search ? [sql`position(lower(${search}) in lower(t.key)) > 0`] : []),
+    ...(without
+      ? [
+          sql`not exists (
+            select 1 from workspace_tags own join workspaces w on w.id = own.workspace
+             where w.id = ${without} and w.organization = owner.id and own.key = t.key
+               and (owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))}))`,
+        ]
+      : []),
+  ]);
+  const found = await database.rows<TagRow & { total: number }>(sql`
+    select owner.id as organization, owner.name as "organizationName",
+           (select count(distinct t.key) from workspace_tags t where ${where}) as total, page.*
+      from (select id, name, ${organizationsWhere(actor, 'read-workspace')} as whole
+              from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      left join lateral (select t.key as name, min(t.created_at) as "createdAt", count(*) as "instanceCount"
+                           from workspace_tags t where ${where} group by t.key order by t.key ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-organization', first);
+  return { rows: found.filter((row) => row.name !== null), total: first.total };
 };

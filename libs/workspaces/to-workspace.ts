@@ -1,12 +1,14 @@
 import { Command } from '@nestjs/cqrs';
 import type { DataOf } from '#kernel';
 import { ACTOR_TYPE, type Actor } from '#access';
+import { unchanged, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
 import type { Holder } from './holder.js';
-import type { WorkspaceCommand } from './workspace.js';
+import { workspace, type WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 export type { Holder } from './holder.js';
 export type { OutputFact, StateFacts } from './state-head.js';
+export { CurrentRuns } from './workspaces.runs.js';
 export { StateOutputs } from './state-outputs.js';
 
 export type LaterCommand = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
@@ -36,4 +38,48 @@ export class FinalizeUpload extends Command<WorkspaceRow | null> {
 export const holderOf = (actor: Actor): Holder => {
   const type = ACTOR_TYPE[actor.kind];
   return { type: type === 'teams' ? type : 'users', id: actor.id, name: actor.name };
+};
+
+/** The lock of one workspace, for runs: their events and the lock's are appended together. */
+export type WorkspaceLock = {
+  readonly holder: Holder | null;
+  /** Leaves the lock as it is; only holds the workspace at its version. */
+  readonly kept: Write;
+  /**
+   * From one run to another, null for none. A run that has lost the lock to an administrator's force has none to give.
+   * Throws what the workspace refuses: it is locked, or a state is still being uploaded, which only force does not mind.
+   */
+  readonly passed: (change: {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly forced?: boolean;
+  }) => Write;
+};
+
+/** `snapshot` is that of the workspace's stream, read with a statement of the caller's own. */
+export const workspaceLock = async (
+  store: EventStore,
+  id: string,
+  organization: string,
+  snapshot: Snapshot,
+): Promise<WorkspaceLock> => {
+  const loaded = await store.restore(id, workspace, snapshot);
+  const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
+  const kept = unchanged(id, loaded.version);
+  return {
+    holder,
+    kept,
+    passed: ({ from, to, forced = false }) => {
+      const commands: WorkspaceCommand[] = [];
+      if (from !== null && holder?.id === from) {
+        commands.push(
+          forced ? { type: 'ForceUnlockWorkspace', data: {} } : { type: 'UnlockWorkspace', data: { holder } },
+        );
+      }
+      if (to !== null) {
+        commands.push({ type: 'LockWorkspace', data: { holder: { type: 'runs', id: to, name: to }, reason: '' } });
+      }
+      return commands.length > 0 ? writeOf(workspace, loaded, organization, ...commands) : kept;
+    },
+  };
 };

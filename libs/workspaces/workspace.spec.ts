@@ -26,7 +26,7 @@ const remove = (forced: boolean) => ({ type: 'DeleteWorkspace', data: { forced }
 const locked: WorkspaceEvent = { type: 'WorkspaceLocked', data: { holder: alice, reason: '' } };
 const uploading: WorkspaceEvent = {
   type: 'StateVersionCreated',
-  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null },
+  data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
 const managing: WorkspaceEvent = { type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 2 } };
 const gone: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
@@ -134,6 +134,23 @@ describe('a workspace', () => {
     given(born, withAgent)
       .when(update({ agentPoolId: null, executionMode: 'remote' }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, executionMode: 'remote' } } });
+  });
+
+  it('leaves its pool with the agent mode, and when it follows the default again', () => {
+    given(born, withAgent)
+      .when(update({ executionMode: 'local' }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, executionMode: 'local' } } });
+    const follow = { settingOverwrites: { executionMode: false, agentPool: false } };
+    given(born, withAgent)
+      .when(update(follow))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, ...follow } } });
+    const ownPool = { settingOverwrites: { executionMode: false } };
+    given(born, withAgent)
+      .when(update(ownPool))
+      .yields({
+        type: 'WorkspaceUpdated',
+        data: { changes: { settingOverwrites: { executionMode: false, agentPool: true } } },
+      });
   });
 
   it('may lose its pool together with a mode of its own', () => {

@@ -1,11 +1,19 @@
-import { conflict, notFound, type DataOf, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  isNothing,
+  notFound,
+  type DataOf,
+  type Decider,
+  type Message,
+} from '#kernel';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {
   changesOf,
-  checkName,
   checkSettings,
   DEFAULT_SETTINGS,
-  differences,
+  NAME,
   type SettingsInput,
   type WorkspaceChanges,
   type WorkspaceSettings,
@@ -87,14 +95,12 @@ const decideUpdate = (
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
-  const changed = differences(state, {
-    ...changesOf(state.settings, settings),
-    ...(name === undefined ? {} : { name }),
-  });
-  if (changed.name !== undefined) checkName(changed.name);
+  const wanted: WorkspaceChanges = { ...changesOf(state.settings, settings), ...(name === undefined ? {} : { name }) };
+  const changed = differences({ ...state.settings, name: state.name }, wanted);
+  if (changed.name !== undefined) checkName(changed.name, NAME);
   checkSettings({ ...state.settings, ...changed }, changed);
   const events: WorkspaceEvent[] = [];
-  if (Object.keys(changed).length > 0) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
+  if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
   if (project && project !== state.project) {
     events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
   }
@@ -124,7 +130,7 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
   decide: {
     CreateWorkspace: ({ project, name, settings, tags }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      checkName(name);
+      checkName(name, NAME);
       const given = changesOf(DEFAULT_SETTINGS, settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
       checkSettings(all, given);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { resourceBody, toOneInput, typeOf } from '#json-api';
+import { given, identifiersBody, parseBody, resourceBody, toOneInput, typeOf, valuesOf } from '#json-api';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
 import { checkBindings, checkFlatTags, checkNumber, type Tag } from './tags.js';
 
@@ -20,36 +20,40 @@ const vcsRepo = z.object({
 
 const time = z.iso.datetime({ offset: true, error: 'Auto destroy at must be an ISO 8601 time' });
 
-/** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
-const attributes = z.object({
-  name: z.string().optional(),
+/** Attributes that are settings as they stand, under the API's names. */
+const plain = z.object({
   'agent-pool-id': text(255).nullish(),
   'allow-destroy-plan': z.boolean().optional(),
   'assessments-enabled': z.boolean().optional(),
   'auto-apply': z.boolean().optional(),
   'auto-apply-run-trigger': z.boolean().optional(),
   'auto-destroy-activity-duration': text(255).nullish(),
-  'auto-destroy-at': time.nullish(),
   description: text(10_000).nullish(),
-  'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'file-triggers-enabled': z.boolean().optional(),
   'global-remote-state': z.boolean().optional(),
-  'iac-version': text(255).optional(),
-  operations: z.boolean().optional(),
   'project-remote-state': z.boolean().optional(),
   'queue-all-runs': z.boolean().optional(),
+  'speculative-enabled': z.boolean().optional(),
+  'structured-run-output-enabled': z.boolean().optional(),
+  'working-directory': text(1_000).nullish(),
+});
+
+/** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
+const attributes = plain.extend({
+  name: z.string().optional(),
+  'auto-destroy-at': time.nullish(),
+  'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
+  'iac-version': text(255).optional(),
+  operations: z.boolean().optional(),
   'setting-overwrites': z
     .object({ 'execution-mode': z.boolean().optional(), 'agent-pool': z.boolean().optional() })
     .optional(),
   'source-name': text(255).nullish(),
   'source-url': text(2_000).nullish(),
-  'speculative-enabled': z.boolean().optional(),
-  'structured-run-output-enabled': z.boolean().optional(),
   'terraform-version': text(255).optional(),
   'trigger-patterns': paths.nullish(),
   'trigger-prefixes': paths.nullish(),
   'vcs-repo': vcsRepo.nullish(),
-  'working-directory': text(1_000).nullish(),
 });
 
 const binding = z.object({
@@ -75,6 +79,20 @@ export const updateBody = resourceBody('workspaces', attributes.default({}), rel
 export const bindingsBody = z.object({ data: z.array(binding) });
 export const tagsBody = z.object({ data: z.array(flatTag) });
 
+/** Each is a lock of its own in one transaction. */
+const MOST_AT_ONCE = 500;
+
+const movedBody = identifiersBody('workspaces');
+
+/** The ids of workspaces that are to move, each once. */
+export const movedIn = (body: unknown): readonly string[] => {
+  const ids = new Set(parseBody(movedBody, body).data.map(({ id }) => id));
+  if (ids.size > MOST_AT_ONCE) {
+    throw unprocessable(`cannot move more than ${MOST_AT_ONCE} workspaces at once`, '/data');
+  }
+  return [...ids];
+};
+
 /** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
 export const lockBody = z.object({
   reason: text(10_000).nullish(),
@@ -84,12 +102,6 @@ export const lockBody = z.object({
 });
 
 type Attributes = z.infer<typeof attributes>;
-
-/** Drops what the request did not name: absent keeps, null clears. */
-const given = <T extends Record<string, unknown>>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 
 /** `operations` is the old name for two of the execution modes. */
 const modeOf = (input: Attributes): WorkspaceSettings['executionMode'] | undefined => {
@@ -150,33 +162,22 @@ const destroyTime = (text: string | null | undefined): string | null | undefined
 /** What a request changes, in our names. */
 export const settingsOf = (input: Attributes): SettingsInput => {
   const mode = modeOf(input);
-  return given({
-    agentPoolId: input['agent-pool-id'],
-    allowDestroyPlan: input['allow-destroy-plan'],
-    assessmentsEnabled: input['assessments-enabled'],
-    autoApply: input['auto-apply'],
-    autoApplyRunTrigger: input['auto-apply-run-trigger'],
-    autoDestroyActivityDuration: input['auto-destroy-activity-duration'],
-    autoDestroyAt: destroyTime(input['auto-destroy-at']),
-    description: input.description,
-    executionMode: mode,
-    fileTriggersEnabled: input['file-triggers-enabled'],
-    globalRemoteState: input['global-remote-state'],
-    projectRemoteState: input['project-remote-state'],
-    queueAllRuns: input['queue-all-runs'],
-    settingOverwrites: overwritesOf(input, mode),
-    speculativeEnabled: input['speculative-enabled'],
-    structuredRunOutputEnabled: input['structured-run-output-enabled'],
-    terraformVersion: versionOf(input),
+  return {
+    ...valuesOf(plain.parse(input)),
+    ...given({
+      autoDestroyAt: destroyTime(input['auto-destroy-at']),
+      executionMode: mode,
+      settingOverwrites: overwritesOf(input, mode),
+      terraformVersion: versionOf(input),
+      vcsRepo: vcsRepoOf(input),
+    }),
     ...triggersOf(input),
-    vcsRepo: vcsRepoOf(input),
-    workingDirectory: input['working-directory'],
-  }) as SettingsInput;
+  };
 };
 
 /** Where it came from is said once, on create. */
 export const originOf = (input: Attributes): Partial<WorkspaceSettings> =>
-  given({ sourceName: input['source-name'], sourceUrl: input['source-url'] }) as Partial<WorkspaceSettings>;
+  given({ sourceName: input['source-name'], sourceUrl: input['source-url'] });
 
 export const bindingsOf = (data: z.infer<typeof bindingsBody>['data'], pointer: string): readonly Tag[] => {
   const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));

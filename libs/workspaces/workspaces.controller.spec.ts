@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, viewsOf } from '#event-store';
+import { makeAgentPool } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { workspacesSlice } from './index.js';
 
@@ -85,7 +86,8 @@ describe('an update of a workspace', () => {
     server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
 
   it('merges the overwrites of settings with those there are', async () => {
-    const id = await createWorkspace('overwriting', { 'execution-mode': 'agent', 'agent-pool-id': 'apool-1' });
+    const pool = await makeAgentPool(server, 'acme', 'overwriting');
+    const id = await createWorkspace('overwriting', { 'execution-mode': 'agent', 'agent-pool-id': pool });
     const { body } = await patch(id, { 'setting-overwrites': { 'agent-pool': false } });
     expect(body.data.attributes).toMatchObject({
       'execution-mode': 'agent',

@@ -13,9 +13,20 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { CurrentRuns } from './workspaces.runs.js';
 import { StateOutputs } from './state-outputs.js';
+import { MoveWorkspaces } from './moves.handler.js';
 import { holderOf, ToWorkspace } from './to-workspace.js';
-import { bindingsOf, createBody, lockBody, namesOf, originOf, settingsOf, updateBody } from './workspaces.body.js';
+import {
+  bindingsOf,
+  createBody,
+  lockBody,
+  movedIn,
+  namesOf,
+  originOf,
+  settingsOf,
+  updateBody,
+} from './workspaces.body.js';
 import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
 import { includedWith, workspaceIncludes, type Include } from './workspaces.include.js';
@@ -28,6 +39,7 @@ export class WorkspacesController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly values: StateOutputs,
+    private readonly runs: CurrentRuns,
   ) {}
 
   @Post('organizations/:organization/workspaces')
@@ -126,6 +138,17 @@ export class WorkspacesController {
     return this.remove({ organization, name }, true, actor);
   }
 
+  /** All of them or none. */
+  @Post('projects/:project/relationships/workspaces')
+  @HttpCode(204)
+  async moveInto(
+    @Param('project') project: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    await this.bus.execute(new MoveWorkspaces(project, movedIn(body), actor));
+  }
+
   @Post('workspaces/:id/actions/lock')
   @HttpCode(200)
   async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
@@ -161,7 +184,7 @@ export class WorkspacesController {
     includes: ReadonlySet<Include>,
     actor: Actor,
   ): Promise<readonly Resource[]> {
-    return includedWith(this.database, rows, includes, { actor, values: this.values });
+    return includedWith(this.database, rows, includes, { actor, values: this.values, runs: this.runs });
   }
 
   private async update(target: WorkspaceTarget, body: unknown, actor: Actor): Promise<Document> {

@@ -133,8 +133,12 @@ export const workspaceResource = (
     relationships: {
       'agent-pool': toOne('agent-pools', agentPool),
       'current-assessment-result': toOne('assessment-results', null),
-      'current-configuration-version': toOne('configuration-versions', null),
-      'current-run': toOne('runs', null),
+      'current-configuration-version': toOne(
+        'configuration-versions',
+        row.currentConfigurationVersion,
+        `/api/v2/configuration-versions/${row.currentConfigurationVersion ?? ''}`,
+      ),
+      'current-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
       'current-state-version': toOne(
         'state-versions',
         row.currentStateVersion,
@@ -142,7 +146,7 @@ export const workspaceResource = (
       ),
       'data-retention-policy': { data: null },
       'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
-      'latest-run': toOne('runs', null),
+      'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
       'locked-by': row.lock
         ? {
             data: { type: row.lock.holder.type, id: row.lock.holder.id },
@@ -156,7 +160,7 @@ export const workspaceResource = (
       'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
       'ssh-key': { data: null },
       'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
-      vars: toMany('vars', []),
+      vars: toMany('vars', may(actor, 'read-variables', row) ? row.variables : []),
     },
     links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },
   };

@@ -130,7 +130,8 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     audit: update('tags'),
   },
   StateVersionCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: (data) => ({ ...(data as object), rollbackOf: null }) },
     topic: 'workspaces',
     schema: z.strictObject({
       id: z.string(),
@@ -139,12 +140,17 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
       md5: z.string(),
       createdBy: holder,
       run: z.string().nullable(),
+      rollbackOf: z.string().nullable(),
     }),
     audit: {
       resource: 'state_version',
       action: 'create',
       id: ({ id }) => id,
-      meta: ({ serial }, { stream }) => ({ serial, workspace_id: stream }),
+      meta: ({ serial, rollbackOf }, { stream }) => ({
+        serial,
+        workspace_id: stream,
+        ...(rollbackOf ? { rollback_state_version_id: rollbackOf } : {}),
+      }),
     },
   },
   StateVersionFinalized: {

@@ -1,11 +1,8 @@
 import { badRequest } from '#kernel';
-import { parameter, type Query } from '#json-api';
+import { listOf, parameter, type Query } from '#json-api';
 import type { Sort, WorkspaceFilter } from './workspaces.queries.js';
 
 const SORTS: readonly Sort[] = ['name', 'latest-change-at', 'current-run.created-at'];
-
-const listOf = (query: Query, name: string): string[] =>
-  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
 
 const sortOf = (query: Query): Pick<WorkspaceFilter, 'sort' | 'descending'> => {
   const text = parameter(query, 'sort') || 'name';
@@ -32,6 +29,6 @@ export const filterOf = (query: Query): WorkspaceFilter => ({
   excludeTags: listOf(query, 'search[exclude-tags]'),
   project: parameter(query, 'filter[project][id]'),
   tagged: taggedOf(query),
-  currentRunStatus: parameter(query, 'filter[current-run][status]'),
+  currentRunStatuses: listOf(query, 'filter[current-run][status]'),
   ...sortOf(query),
 });

@@ -8,6 +8,7 @@ import {
   placeForNew,
   workspaceById,
   workspaceForCommand,
+  type Named,
   type WorkspaceForCommand,
   type WorkspaceTarget,
   type WorkspaceRow,
@@ -44,6 +45,15 @@ const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCom
 
 const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
+/** Asked only once the settings have been found to agree: whether a pool may be named at all comes first. */
+const heldPool = ({ pool }: Named, { poolVersion }: Pick<WorkspaceForCommand, 'poolVersion'>): readonly Write[] => {
+  if (pool === null) return [];
+  if (poolVersion === null) {
+    throw unprocessable('Agent pool does not exist, or is not allowed for this workspace', 'agent-pool-id');
+  }
+  return [unchanged(pool, poolVersion)];
+};
+
 const refuseProject = () => unprocessable('Project does not exist', '/data/relationships/project/data/id');
 
 @CommandHandler(CreateWorkspace)
@@ -56,12 +66,13 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
 
   async execute({ organization, data, actor }: CreateWorkspace): Promise<WorkspaceRow> {
     const id = this.ids.next('ws');
+    const named = { project: data.project, pool: data.settings.agentPoolId ?? null };
     const { rows } = await this.store
       .handle({
         decider: workspace,
         load: async () => ({
           ...unborn(id, workspace),
-          place: await placeForNew(this.database, actor, organization, data.project),
+          place: await placeForNew(this.database, actor, organization, named),
         }),
         command: ({ place }) => {
           if (place.project === null) throw refuseProject();
@@ -71,6 +82,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         holding: ({ place }) => [
           unchanged(place.organization, place.organizationVersion),
           ...(place.project && place.projectVersion ? [unchanged(place.project, place.projectVersion)] : []),
+          ...heldPool(named, place),
         ],
         context: contextOf(actor),
         read: () => [workspaceById(id, actor)],
@@ -88,24 +100,30 @@ type Told = {
   readonly context: EventContext;
 };
 
+const namedBy = (command: LaterCommand): Named => {
+  if (command.type !== 'UpdateWorkspace') return { project: null, pool: null };
+  const { project, changes } = command.data;
+  return { project: project || null, pool: changes.agentPoolId || null };
+};
+
 const tell = async (
   store: EventStore,
   database: Database,
   { target, command, actor, context }: Told,
 ): Promise<WorkspaceRow | null> => {
-  const project = (command.type === 'UpdateWorkspace' && command.data.project) || null;
+  const named = namedBy(command);
   const { rows } = await store
     .handle({
       decider: workspace,
       load: async () => {
-        const found = await workspaceForCommand(database, actor, target, project);
+        const found = await workspaceForCommand(database, actor, target, named);
         if (actor) authorize(actor, command, found);
-        if (project && found.projectVersion === null) throw refuseProject();
+        if (named.project && found.projectVersion === null) throw refuseProject();
         return { ...(await store.restore(found.id, workspace, found.snapshot)), found };
       },
       command: () => command,
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => heldFor(command, project, found),
+      holding: ({ found }) => heldFor(command, named, found),
       context,
       read: ({ stream }) => [workspaceById(stream, actor)],
     })
@@ -144,13 +162,10 @@ export class FinalizeUploadHandler implements ICommandHandler<FinalizeUpload> {
 const LEAVE_NO_ROWS: readonly WorkspaceCommand['type'][] = ['LockWorkspace', 'UnlockWorkspace', 'ForceUnlockWorkspace'];
 
 /** The organization's deletion takes all rows of its workspaces along; those that came after it would stay. */
-const heldFor = (
-  { type }: LaterCommand,
-  project: string | null,
-  { organization, organizationVersion, projectVersion }: WorkspaceForCommand,
-): readonly Write[] => [
-  ...(LEAVE_NO_ROWS.includes(type) ? [] : [unchanged(organization, organizationVersion)]),
-  ...(project && projectVersion ? [unchanged(project, projectVersion)] : []),
+const heldFor = ({ type }: LaterCommand, named: Named, found: WorkspaceForCommand): readonly Write[] => [
+  ...(LEAVE_NO_ROWS.includes(type) ? [] : [unchanged(found.organization, found.organizationVersion)]),
+  ...(named.project && found.projectVersion ? [unchanged(named.project, found.projectVersion)] : []),
+  ...heldPool(named, found),
 ];
 
 const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {

@@ -2,6 +2,7 @@ import { sql, type Timestamp } from '#kernel';
 import { may, type Actor } from '#access';
 import type { Database } from '#event-store';
 import { includesOf, withoutDoubles, type Query, type Resource } from '#json-api';
+import type { CurrentRuns } from './workspaces.runs.js';
 import type { StateOutputs } from './state-outputs.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
@@ -30,12 +31,14 @@ export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => 
 type Related = { readonly organizations: readonly Named[]; readonly projects: readonly Named[] };
 type Named = { readonly id: string; readonly name: string; readonly email?: string; readonly createdAt: Timestamp };
 
-/** The resources that the includes ask for, each once, in one more statement at the most. */
+type Neighbours = { readonly actor: Actor; readonly values: StateOutputs; readonly runs: CurrentRuns };
+
+/** The resources that the includes ask for, each once, in one more statement at the most; runs and configurations want their own. */
 export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
-  { actor, values }: { readonly actor: Actor; readonly values: StateOutputs },
+  { actor, values, runs }: Neighbours,
 ): Promise<Resource[]> => {
   const included: Resource[] = [];
   if (includes.has('organization') || includes.has('project')) {
@@ -50,8 +53,45 @@ export const includedWith = async (
       included.push(...rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));
     }
   }
+  included.push(...(await runsOf(rows, includes, actor, runs)));
+  included.push(...(await configurationsOf(rows, includes, actor, runs)));
   if (includes.has('outputs')) included.push(...(await outputsOf(database, rows, actor, values)));
   return withoutDoubles(included);
+};
+
+const CURRENT_RUN = 'current_run';
+
+/** Current runs with what belongs to them, and those that hold the lock; where the caller may read them. */
+const runsOf = async (
+  rows: readonly WorkspaceRow[],
+  includes: ReadonlySet<Include>,
+  actor: Actor,
+  runs: CurrentRuns,
+): Promise<readonly Resource[]> => {
+  const asked = [...includes].filter((name) => name === CURRENT_RUN || name.startsWith(`${CURRENT_RUN}.`));
+  const holding = includes.has('locked_by');
+  const ids = rows
+    .filter((row) => may(actor, 'read-runs', row))
+    .flatMap(({ currentRun, lock }) => [
+      ...(asked.length > 0 && currentRun ? [currentRun] : []),
+      ...(holding && lock?.holder.type === 'runs' ? [lock.holder.id] : []),
+    ]);
+  if (ids.length === 0) return [];
+  return runs.included([...new Set(ids)], new Set(asked.map((name) => name.slice(CURRENT_RUN.length + 1))), actor);
+};
+
+/** What they are made of, commits, no configuration has yet. */
+const configurationsOf = async (
+  rows: readonly WorkspaceRow[],
+  includes: ReadonlySet<Include>,
+  actor: Actor,
+  runs: CurrentRuns,
+): Promise<readonly Resource[]> => {
+  const asked = [...includes].some((name) => name.startsWith('current_configuration_version'));
+  const ids = rows
+    .filter((row) => asked && may(actor, 'read-configuration-version', row))
+    .flatMap(({ currentConfigurationVersion }) => currentConfigurationVersion ?? []);
+  return ids.length === 0 ? [] : runs.configurations(ids, actor);
 };
 
 type Output = {
@@ -116,7 +156,7 @@ const includedProject = ({ id, name }: Named): Resource => ({
 });
 
 const includedHolder = ({ lock }: WorkspaceRow): Resource[] => {
-  if (!lock) return [];
+  if (!lock || lock.holder.type === 'runs') return [];
   const { type, id, name } = lock.holder;
   return [{ id, type, attributes: type === 'users' ? { username: name } : { name } }];
 };

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { MoveWorkspacesHandler } from './moves.handler.js';
 import { TagBindingsController } from './tag-bindings.controller.js';
 import { TagsController } from './tags.controller.js';
 import { WorkspacesController } from './workspaces.controller.js';
@@ -8,6 +9,6 @@ import { CreateWorkspaceHandler, FinalizeUploadHandler, WorkspacesHandler } from
 @Module({
   imports: [CqrsModule],
   controllers: [TagBindingsController, TagsController, WorkspacesController],
-  providers: [CreateWorkspaceHandler, FinalizeUploadHandler, WorkspacesHandler],
+  providers: [CreateWorkspaceHandler, FinalizeUploadHandler, MoveWorkspacesHandler, WorkspacesHandler],
 })
 export class WorkspacesModule {}

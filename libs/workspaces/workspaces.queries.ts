@@ -7,13 +7,13 @@ import {
   grantsOnWorkspace,
   isGrantedWorkspace,
   organizationsWhere,
-  standingIn,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
   type Place,
 } from '#access';
+import { usablePoolVersion } from '#agents/to-agents';
 import { limitOf, type Page } from '#json-api';
 import type { Lock } from './lock.js';
 import type { WorkspaceSettings } from './settings.js';
@@ -37,9 +37,14 @@ export type WorkspaceRow = {
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
+  readonly currentConfigurationVersion: string | null;
   readonly currentStateVersion: string | null;
   readonly resourceCount: number;
   readonly outputs: readonly string[];
+  /** The run that it is at, or was at last. */
+  readonly currentRun: string | null;
+  /** Ids of its variables. */
+  readonly variables: readonly string[];
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly latestChangeAt: Timestamp;
@@ -50,11 +55,17 @@ export type WorkspaceRow = {
 const COLUMNS = sql.raw(`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
   jsonb_build_object(
     'executionMode', coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode'),
-    'agentPoolId', coalesce(p.settings ->> 'defaultAgentPoolId', o.settings ->> 'defaultAgentPool')) as inherited,
+    -- The pool is that of whoever says the mode.
+    'agentPoolId', case when p.settings ->> 'defaultExecutionMode' is null then o.settings ->> 'defaultAgentPool'
+                        else p.settings ->> 'defaultAgentPoolId' end) as inherited,
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,
   array(select s.id from state_version_outputs s where s.state_version = w.current_state_version order by s.name) as outputs,
+  array(select v.id from variables v where v.owner = w.id order by v.key, v.category) as variables,
+  (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null
+    order by c.current_since desc, c.id desc limit 1) as "currentConfigurationVersion",
+  (select c.current_run from workspace_runs c where c.workspace = w.id) as "currentRun",
   w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
   w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`);
 
@@ -89,6 +100,9 @@ export const workspaceFor = async (
   return row;
 };
 
+/** What a command names besides the workspace: null where it names none. */
+export type Named = { readonly project: string | null; readonly pool: string | null };
+
 /** What a decision needs to know besides the stream's own state. */
 export type WorkspaceForCommand = Place & {
   readonly organization: string;
@@ -100,14 +114,26 @@ export type WorkspaceForCommand = Place & {
   readonly projectVersion: number | null;
   /** What the caller's teams have been given on that project. */
   readonly projectGrants: readonly Grant[] | null;
+  /** Version of the agent pool that the command names; null where it is none that the workspace may use. */
+  readonly poolVersion: number | null;
   readonly snapshot: Snapshot;
 };
+
+const poolVersion = (pool: string | null, organization: string, workspace: string, project: Sql): Sql =>
+  pool === null
+    ? sql.raw('null')
+    : usablePoolVersion({
+        pool: sql`${pool}`,
+        organization: sql.raw(organization),
+        workspace: sql.raw(workspace),
+        project,
+      });
 
 export const workspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  project: string | null,
+  { project, pool }: Named,
 ): Promise<WorkspaceForCommand> => {
   const row = await database.row<WorkspaceForCommand>(sql`
     select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
@@ -115,6 +141,7 @@ export const workspaceForCommand = async (
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
+           ${poolVersion(pool, 'w.organization', 'w.id', project ? sql`${project}` : sql.raw('w.project'))} as "poolVersion",
            jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
       from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
       join event_store.streams so on so.stream = w.organization
@@ -129,17 +156,20 @@ export type PlaceForNew = Place & {
   readonly organizationVersion: number;
   readonly project: string | null;
   readonly projectVersion: number | null;
+  readonly poolVersion: number | null;
 };
 
 export const placeForNew = async (
   database: Database,
   actor: Actor,
   organization: string,
-  project: string | null,
+  { project, pool }: Named,
 ): Promise<PlaceForNew> => {
   const row = await database.row<PlaceForNew>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
-           ${grantsOnProject(actor, sql.raw('p.id'))} as grants
+           ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
+           -- No list can name it yet.
+           ${poolVersion(pool, 'o.id', 'null', sql.raw('p.id'))} as "poolVersion"
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
@@ -158,27 +188,31 @@ export type WorkspaceFilter = {
   readonly project: string | undefined;
   /** Bindings that must all be there; an empty or missing value means any. */
   readonly tagged: readonly { readonly key: string; readonly value: string | undefined }[];
-  readonly currentRunStatus: string | undefined;
+  readonly currentRunStatuses: readonly string[];
   readonly sort: Sort;
   readonly descending: boolean;
 };
 
-/** Without runs, `current-run.created-at` orders nothing; the name, which ends every order, does. */
 export type Sort = 'name' | 'latest-change-at' | 'current-run.created-at';
+
+const currentRunAt = (workspace: string): string =>
+  `(select r.created_at from workspace_runs c join runs r on r.id = c.current_run where c.workspace = ${workspace})`;
 
 /** What each order sorts by, in the table and in the page; names, which are unique, end it and make it stable. */
 const ORDER = {
   name: ['w.name', 'page.name'],
   'latest-change-at': ['w.latest_change_at', 'page."latestChangeAt"'],
-  'current-run.created-at': ['w.name', 'page.name'],
+  'current-run.created-at': [currentRunAt('w.id'), currentRunAt('page.id')],
 } as const satisfies Record<Sort, readonly [string, string]>;
 
 const orderOf = ({ sort, descending }: WorkspaceFilter): { readonly inner: Sql; readonly outer: Sql } => {
   const direction = descending ? 'desc' : 'asc';
+  // Those without a run come last either way; elsewhere the words would keep the index from being read backwards.
+  const way = sort === 'current-run.created-at' ? `${direction} nulls last` : direction;
   const [inner, outer] = ORDER[sort];
   return {
-    inner: sql.raw(`order by ${inner} ${direction}, w.name ${direction}`),
-    outer: sql.raw(`order by ${outer} ${direction}, page.name ${direction}`),
+    inner: sql.raw(`order by ${inner} ${way}, w.name ${direction}`),
+    outer: sql.raw(`order by ${outer} ${way}, page.name ${direction}`),
   };
 };
 
@@ -199,6 +233,10 @@ const isTagged = (tagged: WorkspaceFilter['tagged']): Sql => sql`not exists (
    where not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = wanted.key
                         and (wanted.value is null or t.value = wanted.value)))`;
 
+const isAtRun = (statuses: readonly string[]): Sql => sql`exists (
+  select 1 from workspace_runs c join runs r on r.id = c.current_run
+   where c.workspace = w.id and r.status = any (${statuses}::text[]))`;
+
 /** The conditions of a list, besides the organization; none where all of it is asked for. */
 const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
   ...(filter.name ? [sql`position(lower(${filter.name}) in lower(w.name)) > 0`] : []),
@@ -207,8 +245,7 @@ const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
   ...(filter.tags.length > 0 ? [hasAllOf(filter.tags)] : []),
   ...(filter.excludeTags.length > 0 ? [hasNoneOf(filter.excludeTags)] : []),
   ...(filter.tagged.length > 0 ? [isTagged(filter.tagged)] : []),
-  // No workspace has a run yet, so none has one of that status.
-  ...(filter.currentRunStatus ? [sql`false`] : []),
+  ...(filter.currentRunStatuses.length > 0 ? [isAtRun(filter.currentRunStatuses)] : []),
 ];
 
 /** Counting a hundred thousand rows for every page would cost more than the page: the whole has its own count. */
@@ -249,6 +286,7 @@ export const listWorkspaces = async (
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      ${order.outer}`);
   const [first] = found;
-  if (!first || standingIn(actor, first.owner).size === 0) throw notFound();
+  if (!first) throw notFound();
+  demand(actor, 'read-organization', { organization: first.owner });
   return { rows: found.filter((row) => row.id !== null), total: first.total };
 };

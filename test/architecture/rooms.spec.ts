@@ -13,7 +13,19 @@ import {
   type Room,
   type Route,
 } from '../support/gateway-routes.js';
-import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import {
+  answered,
+  giveProject,
+  giveWorkspace,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeRun,
+  makeTeam,
+  makeWorkspace,
+  resource,
+} from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -24,6 +36,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   ping: 'answers with headers alone',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'bytes, under addresses that documents of state versions tell',
+  'configuration-files': 'bytes, under addresses that documents of configuration versions tell',
 };
 
 /** Types that live in the room of another one, because they are the same rows seen from another side. */
@@ -34,6 +47,7 @@ const SUBLET: Readonly<Record<string, readonly string[]>> = {
 /** What a list cannot be asked for without. */
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
+  '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
 
 let server: TestServer;
@@ -66,18 +80,47 @@ const furnish = async (): Promise<typeof seeds> => {
   answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
   const outputs = answered(await server.get(`/api/v2/state-versions/${version.id}/outputs`), 200);
   const user = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  const memberships = answered(await server.get('/api/v2/organization-memberships'), 200);
   const team = organization.ownersTeam;
   for (const owner of [`users/${user}/authentication-tokens`, `teams/${team}/authentication-token`]) {
     answered(await server.post(`/api/v2/${owner}`), 201);
   }
   const token = answered(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
+  const pool = await makeAgentPool(server, 'acme', 'edge');
+  const agents = server.as(await makeAgentToken(server, pool));
+  const agent = answered(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+  const core = await makeTeam(server, 'acme', 'core');
+  const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
+  const sshKey = answered(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data.id as string;
+  const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
+  const variable = answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, region), 201).body.data;
+  const global = resource('varsets', { name: 'shared', global: true });
+  const set = answered(await server.post('/api/v2/organizations/acme/varsets', global), 201).body.data;
+  const configuration = await makeConfigurationVersion(server, workspace);
+  const run = await makeRun(server, workspace);
+  const comment = resource('comments', { body: 'well' });
+  const said = answered(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
   return {
+    'configuration-versions': configuration,
+    runs: run,
+    plans: run.replace('run-', 'plan-'),
+    applies: run.replace('run-', 'apply-'),
+    comments: said.id,
+    'run-events': said.relationships['run-event'].data.id,
+    vars: variable.id,
+    varsets: set.id,
+    'agent-pools': pool,
+    agents: agent,
+    'ssh-keys': sshKey,
     organizations: 'acme',
     'organizations/acme/workspaces': 'one',
     workspaces: workspace,
     projects: organization.defaultProject,
     teams: team,
     users: user,
+    'team-workspaces': await giveWorkspace(server, core, workspace, 'read'),
+    'team-projects': await giveProject(server, core, organization.defaultProject, 'read'),
+    'organization-memberships': memberships.body.data[0].id,
     'authentication-tokens': token.body.data.id,
     'state-versions': version.id,
     'state-version-outputs': outputs.body.data[0].id,
@@ -157,7 +200,7 @@ describe('the rooms of the house', () => {
   });
 
   it('keep clocks, chance and the surroundings out of files with one dot', async () => {
-    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access'];
+    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access', 'vault'];
     const pure = (await filesOf(/^[^/]+\/[a-z-]+\.ts$/)).filter(
       (file) => !bases.includes(file.split('/')[0] ?? '') && !/\/(?:index|spec|to-[a-z-]+)\.ts$/.test(file),
     );

@@ -232,6 +232,54 @@ for (const program of found) {
     );
 
     it(
+      'a second workspace reads the first one’s state through a team that may, and no longer once that is taken away',
+      async () => {
+        const made = async (path: string, body?: object): Promise<any> => {
+          const { status, body: answer } = await ask('POST', path, body);
+          expect({ status, errors: answer.errors }).toEqual({ status: 201, errors: undefined });
+          return answer.data;
+        };
+        const give = (team: string, workspace: string, access: string): Promise<any> => {
+          const relations = {
+            team: { data: { type: 'teams', id: team } },
+            workspace: { data: { type: 'workspaces', id: workspace } },
+          };
+          return made('/api/v2/team-workspaces', resource('team-workspaces', { access }, relations));
+        };
+        const second = (await made(inOrganization('/workspaces'), resource('workspaces', { name: 'second' }))).id;
+        const team = (await made(inOrganization('/teams'), resource('teams', { name: 'readers' }))).id as string;
+        const token = (await made(`/api/v2/teams/${team}/authentication-token`)).attributes.token as string;
+        const reading = await give(team, id, 'read');
+        await give(team, second as string, 'write');
+
+        const host = `localhost:${product.port}`;
+        const caFile = join(product.dataFolder, 'tls/ca.pem');
+        const member = await personWith({ program, host, token, caFile });
+        const theirs = await member.folder(`${cloud(organization, 'name = "second"')}
+          data "terraform_remote_state" "first" {
+            backend = "remote"
+            config = {
+              hostname     = "${host}"
+              organization = "${organization}"
+              workspaces   = { name = "first" }
+            }
+          }
+          output "seen" { value = data.terraform_remote_state.first.outputs.what }
+        `);
+        await member.run(theirs, 'init', '-input=false');
+        await member.run(theirs, 'apply', '-input=false', '-auto-approve');
+        expect(JSON.parse(await member.run(theirs, 'output', '-json', 'seen'))).toEqual(['three', 'and more']);
+
+        expect((await ask('DELETE', `/api/v2/team-workspaces/${reading.id}`)).status).toBe(204);
+        const { code, output } = await member.attempt(theirs, 'plan', '-input=false');
+        expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(/not found|unable to find|error/i) });
+        expect(output).not.toContain('and more');
+        await member.leave();
+      },
+      LONG,
+    );
+
+    it(
       'destroy leaves an empty state, and the trail tells of all of it',
       async () => {
         await person.run(folder, 'destroy', '-input=false', '-auto-approve');
@@ -252,6 +300,9 @@ for (const program of found) {
             'workspace unlock',
             'workspace force_unlock',
             'workspace destroy',
+            'workspace add_team',
+            'workspace remove_team',
+            'organization_user create',
             'state_version create',
             'authentication_token create',
           ]),

@@ -15,7 +15,8 @@ const metadata = <T>(key: string, target: object): T | undefined => Reflect.getM
 const isController = (value: unknown): value is Type =>
   typeof value === 'function' && metadata('__controller__', value) === true;
 
-const join2 = (...parts: readonly string[]): string => `/${parts.join('/')}`.replaceAll(/\/+/g, '/');
+const joined = (...parts: readonly string[]): string =>
+  `/${parts.join('/')}`.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1');
 
 export const routesOf = (controller: Type): Route[] =>
   Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
@@ -24,7 +25,7 @@ export const routesOf = (controller: Type): Route[] =>
     const paths = [metadata<string | string[]>('path', handler) ?? ''].flat();
     const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
     const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
-    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: join2(prefix, path) })));
+    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: joined(prefix, path) })));
   });
 
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>

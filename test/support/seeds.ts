@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import type { Answer, Api } from './server.js';
 
@@ -56,3 +57,110 @@ export const makeToken = async (api: Api, path: string): Promise<string> =>
 
 export const makeOrganizationToken = (api: Api, organization: string): Promise<string> =>
   makeToken(api, `/api/v2/organizations/${organization}/authentication-token`);
+
+export const makeTeam = async (
+  api: Api,
+  organization: string,
+  name: string,
+  attributes: object = {},
+): Promise<string> => {
+  const body = resource('teams', { name, ...attributes });
+  return created(await api.post(`/api/v2/organizations/${organization}/teams`, body)).body.data.id as string;
+};
+
+/** Somebody in an organization, with a token of their own. */
+export type Member = Api & {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly membership: string;
+  readonly token: string;
+};
+
+/** `api` is an administrator of the site: whom they invite need not accept. */
+export const makeMember = async (
+  api: Api,
+  organization: string,
+  name: string,
+  teams: readonly string[] = [],
+): Promise<Member> => {
+  const email = `${name}@people.test`;
+  const into = { teams: { data: teams.map((id) => ({ type: 'teams', id })) } };
+  const invited = await api.post(
+    `/api/v2/organizations/${organization}/organization-memberships`,
+    resource('organization-memberships', { email }, into),
+  );
+  const { id: membership, relationships } = created(invited).body.data;
+  answered(await api.post(`/api/v2/organization-memberships/${membership}/actions/accept`), 200);
+  const id = relationships.user.data.id as string;
+  const token = await makeToken(api, `/api/v2/users/${id}/authentication-tokens`);
+  const { username } = answered(await api.as(token).get('/api/v2/account/details'), 200).body.data.attributes;
+  return { ...api.as(token), id, username, email, membership, token };
+};
+
+/** A to-many relationship of a request or a document. */
+export const related = (type: string, ...ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) });
+
+export const makeAgentPool = async (
+  api: Api,
+  organization: string,
+  name: string,
+  attributes: object = {},
+  relationships?: object,
+): Promise<string> => {
+  const body = resource('agent-pools', { name, ...attributes }, relationships);
+  return created(await api.post(`/api/v2/organizations/${organization}/agent-pools`, body)).body.data.id as string;
+};
+
+export const makeAgentToken = async (api: Api, pool: string): Promise<string> => {
+  const body = resource('authentication-tokens', { description: 'for an agent' });
+  return created(await api.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body)).body.data.attributes
+    .token as string;
+};
+
+const teamAnd = (team: string, place: 'project' | 'workspace', id: string): object => ({
+  team: { data: { type: 'teams', id: team } },
+  [place]: { data: { type: `${place}s`, id } },
+});
+
+/** Gives a team something on a project, and resolves to its id; `attributes` beside the level are for `custom`. */
+export const giveProject = async (
+  api: Api,
+  team: string,
+  project: string,
+  access: string,
+  attributes: object = {},
+): Promise<string> => {
+  const body = resource('team-projects', { access, ...attributes }, teamAnd(team, 'project', project));
+  return created(await api.post('/api/v2/team-projects', body)).body.data.id as string;
+};
+
+export const giveWorkspace = async (api: Api, team: string, workspace: string, access: string): Promise<string> => {
+  const body = resource('team-workspaces', { access }, teamAnd(team, 'workspace', workspace));
+  return created(await api.post('/api/v2/team-workspaces', body)).body.data.id as string;
+};
+
+/** An uploaded configuration version; no run begins with it by itself. */
+export const makeConfigurationVersion = async (
+  api: Api,
+  workspace: string,
+  attributes: object = {},
+): Promise<string> => {
+  const body = resource('configuration-versions', { 'auto-queue-runs': false, ...attributes });
+  const { data } = created(await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, body)).body;
+  // By its path: the server under test is not at its public address.
+  const { pathname } = new URL(data.attributes['upload-url'] as string);
+  answered(await api.as(null).put(pathname, gzipSync('main.tf')), 200);
+  return data.id as string;
+};
+
+export const runBody = (workspace: string, attributes: object = {}, relationships: object = {}): object =>
+  resource('runs', attributes, { workspace: { data: { type: 'workspaces', id: workspace } }, ...relationships });
+
+/** The id of a new run in a workspace that has a configuration. */
+export const makeRun = async (api: Api, workspace: string, attributes: object = {}): Promise<string> =>
+  created(await api.post('/api/v2/runs', runBody(workspace, attributes))).body.data.id as string;
+
+/** What an executor says of a run. */
+export const reportBody = (status: string, attributes: object = {}): object =>
+  resource('run-progress', { status, ...attributes });

@@ -8,7 +8,7 @@ import { httpServer } from '#edge';
 import type { Clock, Ids } from '#kernel';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { houseOn, type House } from '../../apps/house.js';
-import { slices } from '../../apps/slices.js';
+import { slices, sweepers } from '../../apps/slices.js';
 import { freshDatabase } from './database.js';
 
 /** An answer: its JSON is left untyped on purpose, tests say what they expect of it. */
@@ -48,6 +48,8 @@ export const apiOf = (url: string, token: string | null): Api => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
       method,
+      // What the server says, and not what is found where it sends people.
+      redirect: 'manual',
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/vnd.api+json' }),
@@ -96,7 +98,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   await ensureAdmin(house.store, ids, ADMIN_TOKEN);
   const app = await httpServer(GatewayModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
   await app.listen(0, '127.0.0.1');
-  const followers = options.followers ? slices.flatMap((slice) => slice.followers) : [];
+  const followers = options.followers ? [...slices.flatMap((slice) => slice.followers), ...sweepers(house.blobs)] : [];
   const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
@@ -115,4 +117,16 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
       await rm(dataFolder, { recursive: true, force: true });
     },
   };
+};
+
+/** One more gateway over the same database, as behind a load balancer: what it remembers of callers is its own. */
+export const anotherGateway = async ({
+  house,
+  adminToken,
+}: TestServer): Promise<Api & { readonly close: () => Promise<void> }> => {
+  const { ids, logger } = house;
+  const app = await httpServer(GatewayModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
+  await app.listen(0, '127.0.0.1');
+  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  return { ...apiOf(url, adminToken), close: () => app.close() };
 };

@@ -1,12 +1,17 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
+import { AgentsModule } from '#agents';
 import { AuditTrailModule } from '#audit-trail';
-import { FolderBlobs } from '#blob-store';
-import { EdgeModule } from '#edge';
+import { EdgeModule, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { OrganizationsModule } from '#organizations';
+import { RunsModule } from '#runs';
+import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
+import { VariablesModule } from '#variables';
+import { VaultModule } from '#vault';
 import { WorkspacesModule } from '#workspaces';
 import type { House } from '../../house.js';
 
@@ -14,21 +19,28 @@ import type { House } from '../../house.js';
 @Module({})
 export class GatewayModule {
   static over(house: House): DynamicModule {
-    const { encryptionKey, settings } = house;
+    const { blobs, encryptionKey, settings } = house;
     const { publicUrl } = settings;
+    const selfHosted = settings.edition === 'self-hosted';
     return {
       module: GatewayModule,
       imports: [
         CqrsModule.forRoot(),
         EventStoreModule.with(house),
+        VaultModule.with(house),
         EdgeModule,
         AccessModule,
         OrganizationsModule.with(settings),
         WorkspacesModule,
-        StateModule.with({ blobs: new FolderBlobs(settings.blobsFolder, house.clock), encryptionKey, publicUrl }),
+        StateModule.with({ blobs, encryptionKey, publicUrl }),
+        RunsModule.with({ blobs, encryptionKey, publicUrl }),
+        AgentsModule,
+        SshKeysModule,
+        VariablesModule,
         // The self-hosted edition has no audit trail (contract §5): its route is unknown then.
-        ...(settings.edition === 'self-hosted' ? [] : [AuditTrailModule]),
+        ...(selfHosted ? [] : [AuditTrailModule]),
       ],
+      providers: selfHosted ? [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }] : [],
     };
   }
 }

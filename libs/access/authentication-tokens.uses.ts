@@ -1,0 +1,52 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { sql, type Timestamp } from '#kernel';
+import { Database } from '#event-store';
+
+const EVERY_MS = 60_000;
+
+/**
+ * When tokens were last used. Requests only leave a note; once a minute, and at the end, all that was noted is written
+ * in one statement that belongs to none of them. What cannot be written waits for the next minute.
+ */
+@Injectable()
+export class TokenUses implements OnApplicationShutdown {
+  private noted = new Map<string, Timestamp>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly database: Database) {}
+
+  note(token: string, at: Date): void {
+    this.noted.set(token, at.toISOString());
+    this.timer ??= setTimeout(() => void this.flush(), EVERY_MS).unref();
+  }
+
+  /** Never fails: an outage is reported by everybody else, and costs a few minutes of knowing. */
+  async flush(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    if (this.noted.size === 0) return;
+    const written = this.noted;
+    this.noted = new Map();
+    try {
+      await this.database.rows(usesOf(written));
+    } catch {
+      // Those that were used again meanwhile know better.
+      this.noted = new Map([...written, ...this.noted]);
+      this.timer ??= setTimeout(() => void this.flush(), EVERY_MS).unref();
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.flush();
+    if (this.timer) clearTimeout(this.timer);
+  }
+}
+
+/** Only of tokens that are there still, and never back in time: other gateways write as well. */
+const usesOf = (noted: ReadonlyMap<string, Timestamp>) => sql`
+  insert into access.token_uses as known (token, used_at)
+  select used.token, used.at
+    from unnest(${[...noted.keys()]}::text[], ${[...noted.values()]}::timestamptz[]) as used (token, at)
+    join access.token_hashes h on h.token = used.token
+   order by used.token
+  on conflict (token) do update set used_at = greatest(known.used_at, excluded.used_at)`;

@@ -1,0 +1,133 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest } from '#kernel';
+import { Database } from '#event-store';
+import {
+  document,
+  identifiersBody,
+  includesOf,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import type { Actor } from './actor.js';
+import { CurrentActor } from './authenticate.guard.js';
+import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
+import { membershipResource } from './organization-memberships.document.js';
+import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
+import {
+  listMemberships,
+  membershipFor,
+  ownMemberships,
+  type MembershipRow,
+} from './organization-memberships.queries.js';
+import { teamResource } from './teams.document.js';
+import { teamsById } from './teams.queries.js';
+import { userResource } from './users.document.js';
+
+const invitationBody = resourceBody(
+  'organization-memberships',
+  z.object({ email: z.string() }),
+  z.object({ teams: identifiersBody('teams').optional() }).optional(),
+);
+
+const INCLUDES = ['user', 'teams'] as const;
+type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+
+const statusOf = (query: QueryOf): MembershipStatus | undefined => {
+  const text = parameter(query, 'filter[status]');
+  if (!text) return undefined;
+  const status = MEMBERSHIP_STATUSES.find((one) => one === text);
+  if (!status) throw badRequest(`filter[status] can only be ${MEMBERSHIP_STATUSES.join(' or ')}`, 'filter[status]');
+  return status;
+};
+
+@Controller('api/v2')
+export class OrganizationMembershipsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/organization-memberships')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const emails = (parameter(query, 'filter[email]') ?? '').split(',').filter((email) => email !== '');
+    const filter = { search: parameter(query, 'q'), status: statusOf(query), emails };
+    const { rows, total } = await listMemberships(this.database, actor, organization, page, filter);
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+  }
+
+  @Post('organizations/:organization/organization-memberships')
+  async invite(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes, relationships } = parseBody(invitationBody, body).data;
+    const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
+    const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
+    return document(membershipResource(await this.bus.execute(invitation)));
+  }
+
+  @Get('organization-memberships')
+  async listOwn(
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const { rows, total } = await ownMemberships(this.database, actor, page);
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+  }
+
+  @Get('organization-memberships/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const row = await membershipFor(this.database, id, actor);
+    return document(membershipResource(row), await this.included([row], includes, actor));
+  }
+
+  @Delete('organization-memberships/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new RemoveMembership(id, actor));
+  }
+
+  /** Invitations are records here and no mail, so that whoever is invited says yes by the API as well. */
+  @Post('organization-memberships/:id/actions/accept')
+  @HttpCode(200)
+  async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(membershipResource(await this.bus.execute(new AcceptMembership(id, actor))));
+  }
+
+  /** People come with their memberships; teams take one more statement. */
+  private async included(
+    rows: readonly MembershipRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const people = includes.has('user') ? rows.map(({ person }) => userResource(person, actor)) : [];
+    if (!includes.has('teams')) return people;
+    const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
+    const teams = ids.length === 0 ? [] : await teamsById(this.database, ids, actor);
+    return [...people, ...teams.map((team) => teamResource(team, actor))];
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { user, usernameFrom, type UserChanges, type UserCommand, type UserEvent } from './user.js';
+
+const { given } = specify(user);
+
+const data = { username: 'ada', email: null, siteAdmin: false };
+const created: UserEvent = { type: 'UserCreated', data };
+const update = (changes: UserChanges): UserCommand => ({ type: 'UpdateUser', data: { changes } });
+const updated = (changes: UserChanges): UserEvent => ({ type: 'UserUpdated', data: { changes } });
+
+describe('a user', () => {
+  it('is born once', () => {
+    given().when({ type: 'CreateUser', data }).yields(created);
+    given(created).when({ type: 'CreateUser', data }).refuses('conflict', 'User exists already');
+  });
+
+  it('changes what differs', () => {
+    given(created)
+      .when(update({ username: 'ada', email: 'ada@people.test' }))
+      .yields(updated({ email: 'ada@people.test' }));
+    given(created, updated({ email: 'ada@people.test' }))
+      .when(update({ email: 'ada@people.test' }))
+      .yields();
+    given(created, updated({ username: 'countess' }))
+      .when(update({ username: 'ada' }))
+      .yields(updated({ username: 'ada' }));
+    given(created).when(update({})).yields();
+  });
+
+  it('must be there to change', () =>
+    given()
+      .when(update({ username: 'bob' }))
+      .refuses('not-found', 'Not found'));
+
+  it.each([
+    [{ username: '' }, "Username can't be blank"],
+    [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores'],
+    [{ username: 'x'.repeat(65) }, 'Username is too long'],
+    [{ email: '' }, "Email can't be blank"],
+    [{ email: 'nobody' }, 'Email is invalid'],
+    [{ email: '@here' }, 'Email is invalid'],
+    [{ email: 'a b@c' }, 'Email is invalid'],
+    [{ email: `${'x'.repeat(250)}@test` }, 'Email is invalid'],
+  ])('does not become %j', (changes, detail) => given(created).when(update(changes)).refuses('unprocessable', detail));
+});
+
+describe('a name made of an address', () => {
+  it.each([
+    ['ada@people.test', 'ada'],
+    ['ada.lovelace+iac@people.test', 'ada-lovelace-iac'],
+    ['Ada_L@people.test', 'Ada_L'],
+    ['"odd@local"@people.test', 'odd-local'],
+    ['é@people.test', 'user'],
+    ['no address', 'no-addres'],
+    [`${'x'.repeat(64)}@people.test`, 'x'.repeat(32)],
+  ])('%s: %s', (email, username) => expect(usernameFrom(email)).toBe(username));
+});

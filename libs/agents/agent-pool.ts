@@ -1,0 +1,103 @@
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+
+/** Lists of ids that say which workspaces may use a pool (to-agents.ts has the rule). */
+export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspaces'] as const;
+export type Scope = (typeof SCOPES)[number];
+export type Scopes = { readonly [S in Scope]: readonly string[] };
+
+export type AgentPoolSettings = Scopes & { readonly name: string; readonly organizationScoped: boolean };
+export type AgentPoolChanges = Partial<AgentPoolSettings>;
+
+/** Who has chosen the pool and would be left without one. */
+export type PoolUse = { readonly workspaces: number; readonly projects: number; readonly organization: boolean };
+
+/**
+ * A pool of agents, for workspaces that run where only they can reach.
+ *
+ *   absent ──create──► active ──delete (while nobody has chosen it)──► deleted
+ */
+export type AgentPoolEvent =
+  | Message<'AgentPoolCreated', AgentPoolSettings>
+  | Message<'AgentPoolUpdated', { changes: AgentPoolChanges }>
+  | Message<'AgentPoolDeleted', { name: string }>;
+
+export type AgentPoolCommand =
+  | Message<'CreateAgentPool', AgentPoolChanges & { readonly name: string }>
+  | Message<'UpdateAgentPool', { changes: AgentPoolChanges }>
+  | Message<'DeleteAgentPool', { use: PoolUse }>;
+
+type Active = AgentPoolSettings & { readonly status: 'active' };
+export type AgentPool = { readonly status: 'absent' | 'deleted' } | Active;
+
+const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
+  organizationScoped: true,
+  allowedWorkspaces: [],
+  allowedProjects: [],
+  excludedWorkspaces: [],
+};
+
+const checkName = (name: string): void => {
+  if (name === '') throw unprocessable("Name can't be blank", 'name');
+  if (!/^[A-Za-z0-9_-]+$/.test(name)) {
+    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
+  }
+  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
+};
+
+/** Each id once and in one order: lists that say the same are the same. */
+const tidy = (changes: AgentPoolChanges): AgentPoolChanges => ({
+  ...changes,
+  ...Object.fromEntries(
+    SCOPES.flatMap((scope) => {
+      const ids = changes[scope];
+      return ids ? [[scope, [...new Set(ids)].toSorted()]] : [];
+    }),
+  ),
+});
+
+const active = (state: AgentPool): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+const counted = (count: number, noun: string): string[] =>
+  count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
+
+const usersOf = ({ workspaces, projects, organization }: PoolUse): string[] => [
+  ...counted(workspaces, 'workspace'),
+  ...counted(projects, 'project'),
+  ...(organization ? ['the organization'] : []),
+];
+
+export const agentPool: Decider<AgentPool, AgentPoolCommand, AgentPoolEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    CreateAgentPool: ({ name, ...given }, state) => {
+      if (state.status !== 'absent') throw conflict('Agent pool exists already');
+      checkName(name);
+      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...tidy(given), name } }];
+    },
+    UpdateAgentPool: ({ changes }, state) => {
+      const before: Readonly<Record<string, unknown>> = active(state);
+      const changed: AgentPoolChanges = Object.fromEntries(
+        Object.entries(tidy(changes)).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value)),
+      );
+      if (changed.name !== undefined) checkName(changed.name);
+      return Object.keys(changed).length === 0 ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
+    },
+    DeleteAgentPool: ({ use }, state) => {
+      const { name } = active(state);
+      const users = usersOf(use);
+      if (users.length > 0) {
+        throw unprocessable(`Agent pool is used by ${users.join(', ')}; let them use another one before it is deleted`);
+      }
+      return [{ type: 'AgentPoolDeleted', data: { name } }];
+    },
+  },
+  evolve: {
+    AgentPoolCreated: (settings) => ({ status: 'active', ...settings }),
+    AgentPoolUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
+    AgentPoolDeleted: () => ({ status: 'deleted' }),
+  },
+};

@@ -1,0 +1,147 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids, Refused } from '#kernel';
+import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Write } from '#event-store';
+import { contextOf, destroyTokensOf, type Actor } from '#access';
+import { agentPool, SCOPES, type AgentPoolCommand, type Scope, type Scopes } from './agent-pool.js';
+import {
+  agentPoolById,
+  agentPoolForCommand,
+  isUsed,
+  placeForPool,
+  type AgentPoolRow,
+  type PlaceForPool,
+  type Target,
+} from './agent-pools.queries.js';
+
+type CommandOf<T extends AgentPoolCommand['type']> = Extract<AgentPoolCommand, { type: T }>;
+
+export class CreateAgentPool extends Command<AgentPoolRow> {
+  constructor(
+    readonly organization: string,
+    readonly command: CommandOf<'CreateAgentPool'>,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** A command for one pool; resolves to how it stands then, null when it is gone. */
+export class ToAgentPool extends Command<AgentPoolRow | null> {
+  constructor(
+    readonly id: string,
+    readonly command: CommandOf<'UpdateAgentPool'> | { readonly type: 'DeleteAgentPool' },
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
+
+/** What each list holds, in the API's words. */
+const LISTED = {
+  allowedWorkspaces: { name: 'allowed-workspaces', of: 'workspaces', one: 'Workspace' },
+  allowedProjects: { name: 'allowed-projects', of: 'projects', one: 'Project' },
+  excludedWorkspaces: { name: 'excluded-workspaces', of: 'workspaces', one: 'Workspace' },
+} as const satisfies Record<Scope, { readonly of: Target['of']; readonly name: string; readonly one: string }>;
+
+/** Refuses ids that are none of the organization's, each by its place in the request. */
+const checkTargets = (scopes: Partial<Scopes>, targets: readonly Target[]): void => {
+  const known = new Set(targets.map(({ of, id }) => `${of} ${id}`));
+  const problems = SCOPES.flatMap((scope) => {
+    const { name, of, one } = LISTED[scope];
+    return (scopes[scope] ?? []).flatMap((id, index) => {
+      if (known.has(`${of} ${id}`)) return [];
+      return [{ detail: `${one} ${id} does not exist`, pointer: `/data/relationships/${name}/data/${index}/id` }];
+    });
+  });
+  if (problems.length > 0) throw new Refused('unprocessable', problems);
+};
+
+/** Neither the organization nor what the lists name is deleted meanwhile: its rows would stay. */
+const heldBy = ({ organization, organizationVersion, targets }: PlaceForPool): Write[] => [
+  unchanged(organization, organizationVersion),
+  ...targets.map(({ id, version }) => unchanged(id, version)),
+];
+
+@CommandHandler(CreateAgentPool)
+export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ organization, command, actor }: CreateAgentPool): Promise<AgentPoolRow> {
+    const id = this.ids.next('apool');
+    const { rows } = await this.store
+      .handle({
+        decider: agentPool,
+        load: async () => {
+          const place = await placeForPool(this.database, actor, organization, command.data);
+          checkTargets(command.data, place.targets);
+          return { ...unborn(id, agentPool), place };
+        },
+        command: () => command,
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => heldBy(place),
+        context: contextOf(actor),
+        read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
+      })
+      .catch(refuseTaken);
+    return rows[0]?.[0] as AgentPoolRow;
+  }
+}
+
+@CommandHandler(ToAgentPool)
+export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  execute({ id, command, actor }: ToAgentPool): Promise<AgentPoolRow | null> {
+    return command.type === 'DeleteAgentPool' ? this.remove(id, actor) : this.update(id, command, actor);
+  }
+
+  private async update(id: string, command: CommandOf<'UpdateAgentPool'>, actor: Actor): Promise<AgentPoolRow | null> {
+    const { changes } = command.data;
+    const { rows } = await this.store
+      .handle({
+        decider: agentPool,
+        load: async () => {
+          const found = await agentPoolForCommand(this.database, actor, id, changes);
+          checkTargets(changes, found.targets);
+          return { ...(await this.store.restore(id, agentPool, found.snapshot)), found };
+        },
+        command: () => command,
+        organization: ({ found }) => found.organization,
+        holding: ({ found }) => heldBy(found),
+        context: contextOf(actor),
+        read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
+      })
+      .catch(refuseTaken);
+    return (rows[0]?.[0] as AgentPoolRow | undefined) ?? null;
+  }
+
+  /** Its tokens go with it, in the same append. */
+  private async remove(id: string, actor: Actor): Promise<null> {
+    await this.store.handle({
+      decider: agentPool,
+      load: async () => {
+        const found = await agentPoolForCommand(this.database, actor, id, {});
+        const tokens = await destroyTokensOf(this.store, id);
+        return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
+      },
+      command: ({ found: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
+      organization: ({ found }) => found.organization,
+      holding: ({ tokens }) => tokens.writes,
+      context: contextOf(actor),
+      // Somebody may have chosen it in between the count and the lock.
+      read: ({ found, tokens }) => [...tokens.statements, staleWhen(isUsed(id, found.organization))],
+    });
+    return null;
+  }
+}

@@ -1,0 +1,212 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
+import {
+  demand,
+  fresh,
+  isGrantedProject,
+  isGrantedWorkspace,
+  organizationsWhere,
+  type Actor,
+  type Identity,
+  type Permission,
+} from '#access';
+import { limitOf, type Page } from '#json-api';
+import { ERRORED_AFTER_MS } from './agent.js';
+import type { PoolUse, Scope, Scopes } from './agent-pool.js';
+import { letsUse } from './to-agents.js';
+
+export type AgentPoolRow = Scopes & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly name: string;
+  readonly organizationScoped: boolean;
+  readonly createdAt: Timestamp;
+  /** Agents that have pinged lately and have not said that they are through. */
+  readonly agentCount: number;
+  /** Those that have chosen it themselves. */
+  readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+};
+
+/** Who asks, and when: how many agents are alive depends on it. */
+export type Asking<A extends Identity = Actor> = { readonly actor: A; readonly now: Date };
+
+const isSeenWorkspace = (actor: Identity): Sql =>
+  sql`(o.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+
+const isSeenProject = (actor: Identity): Sql => sql`(o.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`;
+
+const workspacesIn = (scope: Scope, actor: Identity): Sql => sql`array(
+  select w.id from agent_pool_scopes s join workspaces w on w.id = s.target
+   where s.pool = ap.id and s.scope = ${scope} and ${isSeenWorkspace(actor)} order by w.id)`;
+
+const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
+  ap.id, ap.organization, o.name as "organizationName", ap.name, ap.organization_scoped as "organizationScoped",
+  ap.created_at as "createdAt",
+  (select count(*) from agents a join agents.pings g on g.agent = a.id
+    where a.pool = ap.id and g.status not in ('exited', 'errored')
+      and g.at >= ${new Date(now.getTime() - ERRORED_AFTER_MS).toISOString()}) as "agentCount",
+  coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name) order by w.id) from workspaces w
+             where w.settings ->> 'agentPoolId' = ap.id and ${isSeenWorkspace(actor)}), '[]') as workspaces,
+  ${workspacesIn('allowedWorkspaces', actor)} as "allowedWorkspaces",
+  array(select p.id from agent_pool_scopes s join projects p on p.id = s.target
+         where s.pool = ap.id and s.scope = 'allowedProjects' and ${isSeenProject(actor)}
+         order by p.id) as "allowedProjects",
+  ${workspacesIn('excludedWorkspaces', actor)} as "excludedWorkspaces"`;
+
+/**
+ * Organizations, with whether the caller sees all that stands in a pool's lists: who reads all workspaces, and who manages
+ * pools, for they write those lists. Others see of them what their teams have been given.
+ */
+const owners = (actor: Identity): Sql => sql`(
+  select id, name,
+         (${organizationsWhere(actor, 'read-workspace')} or ${organizationsWhere(actor, 'manage-agent-pools')}) as whole
+    from organizations)`;
+
+const from = (actor: Identity): Sql => sql`from agent_pools ap join ${owners(actor)} o on o.id = ap.organization`;
+
+export const agentPoolById = (id: string, asking: Asking<Identity>): Sql =>
+  sql`select ${columns(asking)} ${from(asking.actor)} where ap.id = ${id}`;
+
+/** The pool, where the caller may do that with it. */
+export const agentPoolFor = async (
+  database: Database,
+  asking: Asking,
+  permission: Permission,
+  id: string,
+): Promise<AgentPoolRow> => {
+  const row = await database.row<AgentPoolRow>(
+    sql`select ${columns(asking)} ${from(asking.actor)} where ap.id = ${id} and ${fresh(asking.actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(asking.actor, permission, row);
+  return row;
+};
+
+/** A workspace or project that a command names, where the organization has it. */
+export type Target = { readonly of: 'workspaces' | 'projects'; readonly id: string; readonly version: number };
+
+/** What the command names, from the organization in the row `o`. */
+const targets = (scopes: Partial<Scopes>): Sql => {
+  const workspaces = [...(scopes.allowedWorkspaces ?? []), ...(scopes.excludedWorkspaces ?? [])];
+  return sql`coalesce((
+    select jsonb_agg(jsonb_build_object('of', t.of, 'id', t.id, 'version', s.version))
+      from (select 'workspaces' as of, id from workspaces
+             where organization = o.id and id = any (${workspaces}::text[])
+            union all
+            select 'projects', id from projects
+             where organization = o.id and id = any (${scopes.allowedProjects ?? []}::text[])) t
+      join event_store.streams s on s.stream = t.id), '[]') as targets`;
+};
+
+export type PlaceForPool = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly targets: readonly Target[];
+};
+
+export const placeForPool = async (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  scopes: Partial<Scopes>,
+): Promise<PlaceForPool> => {
+  const row = await database.row<PlaceForPool>(sql`
+    select o.id as organization, so.version as "organizationVersion", ${targets(scopes)}
+      from organizations o join event_store.streams so on so.stream = o.id
+     where o.name = ${organization} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-agent-pools', row);
+  return row;
+};
+
+export type AgentPoolForCommand = PlaceForPool & { readonly use: PoolUse; readonly snapshot: Snapshot };
+
+/** Who names the pool, in the organization. */
+const users = (pool: string, organization: Sql) => ({
+  workspaces: sql`from workspaces where settings ->> 'agentPoolId' = ${pool}`,
+  projects: sql`from projects where organization = ${organization} and settings ->> 'defaultAgentPoolId' = ${pool}`,
+  organization: sql`from organizations where id = ${organization} and settings ->> 'defaultAgentPool' = ${pool}`,
+});
+
+export const isUsed = (pool: string, organization: string): Sql => {
+  const use = users(pool, sql`${organization}`);
+  return sql`(exists (select 1 ${use.workspaces}) or exists (select 1 ${use.projects})
+              or exists (select 1 ${use.organization}))`;
+};
+
+export const agentPoolForCommand = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+  scopes: Partial<Scopes>,
+): Promise<AgentPoolForCommand> => {
+  const use = users(id, sql.raw('o.id'));
+  const row = await database.row<AgentPoolForCommand>(sql`
+    select o.id as organization, so.version as "organizationVersion", ${targets(scopes)},
+           jsonb_build_object('workspaces', (select count(*) ${use.workspaces}),
+                              'projects', (select count(*) ${use.projects}),
+                              'organization', exists (select 1 ${use.organization})) as use,
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+      from agent_pools ap join event_store.streams s on s.stream = ap.id
+      join organizations o on o.id = ap.organization join event_store.streams so on so.stream = o.id
+     where ap.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-agent-pools', row);
+  return row;
+};
+
+export type Sort = 'name' | 'created-at';
+
+export type AgentPoolFilter = {
+  readonly search: string | undefined;
+  /** Pools that the workspace, or the project, of that name may use. */
+  readonly workspace: string | undefined;
+  readonly project: string | undefined;
+  readonly sort: Sort;
+  readonly descending: boolean;
+};
+
+const ORDER = { name: ['ap.name', 'page.name'], 'created-at': ['ap.created_at', 'page."createdAt"'] } as const;
+
+const conditionsOf = ({ search, workspace, project }: AgentPoolFilter, actor: Actor): readonly Sql[] => [
+  ...(search ? [sql`position(lower(${search}) in lower(ap.name)) > 0`] : []),
+  ...(workspace
+    ? [
+        sql`exists (select 1 from workspaces w
+                     where w.organization = o.id and w.name = ${workspace} and ${isSeenWorkspace(actor)}
+                       and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`,
+      ]
+    : []),
+  ...(project
+    ? [
+        sql`exists (select 1 from projects p
+                     where p.organization = o.id and p.name = ${project} and ${isSeenProject(actor)}
+                       and ${letsUse({ workspace: sql.raw('null'), project: sql.raw('p.id') })})`,
+      ]
+    : []),
+];
+
+/** One page and the count of all, in one statement. */
+export const listAgentPools = async (
+  database: Database,
+  { actor, now }: Asking,
+  organizationName: string,
+  page: Page,
+  filter: AgentPoolFilter,
+): Promise<{ rows: AgentPoolRow[]; total: number }> => {
+  const where = sql.and([sql`ap.organization = o.id`, ...conditionsOf(filter, actor)]);
+  const direction = filter.descending ? 'desc' : 'asc';
+  const [inner, outer] = ORDER[filter.sort];
+  const found = await database.rows<AgentPoolRow & { owner: string; total: number }>(sql`
+    select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
+      from ${owners(actor)} o
+      left join lateral (select ${columns({ actor, now })} from agent_pools ap where ${where}
+                          ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${limitOf(page)}) page on true
+     where o.name = ${organizationName} and ${fresh(actor)}
+     ${sql.raw(`order by ${outer} ${direction}, page.id`)}`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-agent-pools', { organization: first.owner });
+  return { rows: found.filter((row) => row.id !== null), total: first.total };
+};

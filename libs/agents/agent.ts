@@ -1,0 +1,61 @@
+import { conflict, notFound, Refused, type Decider, type Message, type Timestamp } from '#kernel';
+
+/** What an agent says of itself, and what is concluded where it says nothing for too long. */
+export const AGENT_STATUSES = ['idle', 'busy', 'unknown', 'errored', 'exited'] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
+
+/** After this long without a ping nobody knows how an agent is. */
+export const UNKNOWN_AFTER_MS = 3 * 60_000;
+/** After this long it will not come back. */
+export const ERRORED_AFTER_MS = 2 * 3_600_000;
+
+/** Its last ping: what it said, and when; null where it has none. */
+export type Ping = { readonly said: AgentStatus | null; readonly lastPingAt: Timestamp | null };
+
+export const statusOf = ({ said, lastPingAt }: Ping, now: Date): AgentStatus => {
+  if (said === null || lastPingAt === null) return 'unknown';
+  if (said === 'exited' || said === 'errored') return said;
+  const silence = now.getTime() - Date.parse(lastPingAt);
+  if (silence > ERRORED_AFTER_MS) return 'errored';
+  return silence > UNKNOWN_AFTER_MS ? 'unknown' : said;
+};
+
+/**
+ * A process that executes runs of its pool's workspaces. How it is, it says every few seconds (agents.pings): only its
+ * coming and going are events.
+ *
+ *   absent ──register (by itself)──► registered ──deregister (by people, once it is no longer at work)──► gone
+ */
+export type AgentEvent =
+  | Message<'AgentRegistered', { pool: string; name: string | null; ipAddress: string | null }>
+  | Message<'AgentDeregistered', { pool: string; name: string | null }>;
+
+export type AgentCommand =
+  | Message<'RegisterAgent', { pool: string; name: string | null; ipAddress: string | null }>
+  | Message<'DeregisterAgent', { status: AgentStatus }>;
+
+type Registered = { readonly status: 'registered'; readonly pool: string; readonly name: string | null };
+export type Agent = { readonly status: 'absent' | 'gone' } | Registered;
+
+export const agent: Decider<Agent, AgentCommand, AgentEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    RegisterAgent: ({ pool, name, ipAddress }, state) => {
+      if (state.status !== 'absent') throw conflict('Agent exists already');
+      return [{ type: 'AgentRegistered', data: { pool, name, ipAddress } }];
+    },
+    DeregisterAgent: ({ status }, state) => {
+      if (state.status !== 'registered') throw notFound();
+      if (status === 'idle' || status === 'busy') {
+        const detail = `Agent is ${status}. Only agents that are unknown, errored or exited can be deleted`;
+        throw new Refused('precondition-failed', [{ detail }]);
+      }
+      return [{ type: 'AgentDeregistered', data: { pool: state.pool, name: state.name } }];
+    },
+  },
+  evolve: {
+    AgentRegistered: ({ pool, name }) => ({ status: 'registered', pool, name }),
+    AgentDeregistered: () => ({ status: 'gone' }),
+  },
+};

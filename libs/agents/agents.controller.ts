@@ -1,0 +1,110 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { badRequest, Clock, notFound } from '#kernel';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  resourceBody,
+  toOne,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { AGENT_STATUSES, statusOf } from './agent.js';
+import { DeregisterAgent, RegisterAgent } from './agents.handler.js';
+import { agentForItself, agentForReader, listAgents, ping, type AgentRow } from './agents.queries.js';
+
+const registerBody = resourceBody('agents', z.object({ name: z.string().max(255).nullish() }).default({}));
+const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
+
+const agentResource = (row: AgentRow, now: Date): Resource => ({
+  id: row.id,
+  type: 'agents',
+  attributes: {
+    name: row.name,
+    'ip-address': row.ipAddress,
+    status: statusOf(row, now),
+    'last-ping-at': row.lastPingAt,
+    'created-at': row.createdAt,
+  },
+  relationships: { 'agent-pool': toOne('agent-pools', row.pool, `/api/v2/agent-pools/${row.pool}`) },
+  links: { self: `/api/v2/agents/${row.id}` },
+});
+
+const SINCE = 'filter[last-ping-since]';
+const timeOrDate = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
+
+const sinceOf = (query: QueryOf): string | undefined => {
+  const text = parameter(query, SINCE);
+  if (!text) return undefined;
+  if (!timeOrDate.safeParse(text).success) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
+  // Without a zone it is UTC.
+  return new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`).toISOString();
+};
+
+@Controller('api/v2')
+export class AgentsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('agent-pools/:pool/agents')
+  async list(
+    @Param('pool') pool: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listAgents(this.database, actor, pool, page, sinceOf(query));
+    const now = this.clock.now();
+    return pageDocument(
+      rows.map((row) => agentResource(row, now)),
+      page,
+      total,
+      request.url,
+    );
+  }
+
+  @Get('agents/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.render(await agentForReader(this.database, actor, id));
+  }
+
+  @Delete('agents/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeregisterAgent(id, actor));
+  }
+
+  /** Agents come with their pool's token. Neither this nor the ping is in the vendor's public API. */
+  @Post('agent-pools/:pool/agents')
+  async register(@Param('pool') pool: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { name } = parseBody(registerBody, body ?? { data: {} }).data.attributes;
+    return this.render(await this.bus.execute(new RegisterAgent(pool, name || null, actor)));
+  }
+
+  @Post('agents/:id/actions/ping')
+  @HttpCode(200)
+  async ping(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { status } = parseBody(pingBody, body).data.attributes;
+    const row = await agentForItself(this.database, actor, id);
+    const at = this.clock.now().toISOString();
+    const [written] = await this.database.rows(ping(id, status, at));
+    if (!written) throw notFound();
+    return this.render({ ...row, said: status, lastPingAt: at });
+  }
+
+  private render(row: AgentRow): Document {
+    return document(agentResource(row, this.clock.now()));
+  }
+}

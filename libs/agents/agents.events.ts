@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { AgentEvent } from './agent.js';
+import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pool.js';
+
+const ids = z.array(z.string());
+
+const settings = z.strictObject({
+  name: z.string(),
+  organizationScoped: z.boolean(),
+  allowedWorkspaces: ids,
+  allowedProjects: ids,
+  excludedWorkspaces: ids,
+}) satisfies z.ZodType<AgentPoolSettings>;
+
+const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
+
+/** Schemas, topics and audit rows of pools and their agents. The contract's catalogue names agents alone (§6.1). */
+export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
+  AgentPoolCreated: {
+    schemaVersion: 1,
+    topic: 'agents',
+    schema: settings,
+    audit: { resource: 'agent_pool', action: 'create', meta: ({ name }) => ({ name }) },
+  },
+  AgentPoolUpdated: {
+    schemaVersion: 1,
+    topic: 'agents',
+    schema: z.strictObject({ changes }),
+    audit: {
+      resource: 'agent_pool',
+      action: 'update',
+      meta: (data) => ({ attributes: Object.keys(data.changes) }),
+    },
+  },
+  AgentPoolDeleted: {
+    schemaVersion: 1,
+    topic: 'agents',
+    schema: z.strictObject({ name: z.string() }),
+    audit: { resource: 'agent_pool', action: 'destroy', meta: ({ name }) => ({ name }) },
+  },
+  AgentRegistered: {
+    schemaVersion: 1,
+    topic: 'agents',
+    schema: z.strictObject({ pool: z.string(), name: z.string().nullable(), ipAddress: z.string().nullable() }),
+    audit: { resource: 'agent', action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+  },
+  AgentDeregistered: {
+    schemaVersion: 1,
+    topic: 'agents',
+    schema: z.strictObject({ pool: z.string(), name: z.string().nullable() }),
+    audit: { resource: 'agent', action: 'destroy', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+  },
+};

@@ -1,0 +1,73 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids } from '#kernel';
+import { Database, EventStore, unborn, unchanged } from '#event-store';
+import { contextOf, type Actor } from '#access';
+import { agent, statusOf } from './agent.js';
+import { agentById, agentForCommand, ping, poolForAgent, type AgentRow } from './agents.queries.js';
+
+/** An agent joins the pool whose token it holds. */
+export class RegisterAgent extends Command<AgentRow> {
+  constructor(
+    readonly pool: string,
+    readonly name: string | null,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class DeregisterAgent extends Command<void> {
+  constructor(
+    readonly id: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegisterAgent)
+export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ pool, name, actor }: RegisterAgent): Promise<AgentRow> {
+    const id = this.ids.next('agent');
+    const data = { pool, name, ipAddress: actor.request.address };
+    const { rows } = await this.store.handle({
+      decider: agent,
+      load: async () => ({ ...unborn(id, agent), place: await poolForAgent(this.database, actor, pool) }),
+      command: () => ({ type: 'RegisterAgent', data }) as const,
+      organization: ({ place }) => place.organization,
+      holding: ({ place }) => [unchanged(place.pool, place.version)],
+      context: contextOf(actor),
+      read: () => [ping(id, 'idle', this.clock.now().toISOString()), agentById(id)],
+    });
+    return rows[1]?.[0] as AgentRow;
+  }
+}
+
+@CommandHandler(DeregisterAgent)
+export class DeregisterAgentHandler implements ICommandHandler<DeregisterAgent> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ id, actor }: DeregisterAgent): Promise<void> {
+    await this.store.handle({
+      decider: agent,
+      load: async () => {
+        const row = await agentForCommand(this.database, actor, id);
+        return { ...(await this.store.restore(id, agent, row.snapshot)), row };
+      },
+      command: ({ row }) => ({ type: 'DeregisterAgent', data: { status: statusOf(row, this.clock.now()) } }) as const,
+      organization: ({ row }) => row.organization,
+      context: contextOf(actor),
+    });
+  }
+}

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { AgentPoolsController } from './agent-pools.controller.js';
+import { AgentPoolsHandler, CreateAgentPoolHandler } from './agent-pools.handler.js';
+import { AgentsController } from './agents.controller.js';
+import { DeregisterAgentHandler, RegisterAgentHandler } from './agents.handler.js';
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [AgentPoolsController, AgentsController],
+  providers: [CreateAgentPoolHandler, AgentPoolsHandler, RegisterAgentHandler, DeregisterAgentHandler],
+})
+export class AgentsModule {}

@@ -1,0 +1,81 @@
+import { sql, type Projection, type Sql } from '#kernel';
+import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import type { WorkspaceEvent } from '#workspaces';
+import type { AgentEvent } from './agent.js';
+import { SCOPES, type AgentPoolEvent, type Scopes } from './agent-pool.js';
+
+type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
+type TargetDeleted =
+  Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }> | Extract<ProjectEvent, { type: 'ProjectDeleted' }>;
+
+export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
+  name: 'agent_pools',
+  tables: ['agent_pools'],
+  on: {
+    AgentPoolCreated: ({ name, organizationScoped }, { stream, organization, time }) => sql`
+      insert into agent_pools (id, organization, name, organization_scoped, created_at)
+      values (${stream}, ${organization}, ${name}, ${organizationScoped}, ${time})`,
+    AgentPoolUpdated: ({ changes: { name, organizationScoped } }, { stream }) => sql`
+      update agent_pools
+         set name = coalesce(${name ?? null}, name),
+             organization_scoped = coalesce(${organizationScoped ?? null}, organization_scoped)
+       where id = ${stream}`,
+    AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pools where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from agent_pools where organization = ${stream}`,
+  },
+};
+
+/** The lists that are given take the place of those before. */
+const replaceScopes = (pool: string, organization: string | null, scopes: Partial<Scopes>): readonly Sql[] => {
+  const given = SCOPES.filter((scope) => scopes[scope] !== undefined);
+  if (given.length === 0) return [];
+  return [
+    sql`delete from agent_pool_scopes where pool = ${pool} and scope = any (${given}::text[])`,
+    ...given.map(
+      (scope) => sql`
+        insert into agent_pool_scopes (pool, organization, scope, target)
+        select ${pool}, ${organization}, ${scope}, unnest(${scopes[scope]}::text[])`,
+    ),
+  ];
+};
+
+export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | OrganizationDeleted> = {
+  name: 'agent_pool_scopes',
+  tables: ['agent_pool_scopes'],
+  on: {
+    AgentPoolCreated: (scopes, { stream, organization }) => replaceScopes(stream, organization, scopes),
+    AgentPoolUpdated: ({ changes }, { stream, organization }) => replaceScopes(stream, organization, changes),
+    AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where pool = ${stream}`,
+    WorkspaceDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where target = ${stream}`,
+    ProjectDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where target = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where organization = ${stream}`,
+  },
+};
+
+export const agents: Projection<AgentEvent | AgentPoolDeleted | OrganizationDeleted> = {
+  name: 'agents',
+  tables: ['agents'],
+  on: {
+    AgentRegistered: ({ pool, name, ipAddress }, { stream, organization, time }) => sql`
+      insert into agents (id, organization, pool, name, ip_address, created_at)
+      values (${stream}, ${organization}, ${pool}, ${name}, ${ipAddress}, ${time})`,
+    AgentDeregistered: (_, { stream }) => sql`delete from agents where id = ${stream}`,
+    // Its agents have nothing left to come back to: their tokens are gone with it.
+    AgentPoolDeleted: (_, { stream }) => sql`delete from agents where pool = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from agents where organization = ${stream}`,
+  },
+};
+
+/** Has no tables: how agents are is no view (sql/001_agents.sql), but it goes when they go. */
+export const agentPings: Projection<
+  Exclude<AgentEvent, { type: 'AgentRegistered' }> | AgentPoolDeleted | OrganizationDeleted
+> = {
+  name: 'agent_pings',
+  tables: [],
+  on: {
+    AgentDeregistered: (_, { stream }) => sql`delete from agents.pings where agent = ${stream}`,
+    AgentPoolDeleted: (_, { stream }) => sql`delete from agents.pings where pool = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from agents.pings where organization = ${stream}`,
+  },
+};

@@ -1,0 +1,2 @@
+export { AgentsModule } from './agents.module.js';
+export { agentsSlice } from './agents.slice.js';

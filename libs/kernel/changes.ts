@@ -1,0 +1,11 @@
+type Named<Changes> = { readonly [Key in keyof Changes]?: unknown };
+
+/** Only what differs from how it stands, as JSON shows both: an update that changes nothing is no event. */
+export const differences = <Changes extends object>(before: Named<Changes>, changes: Changes): Partial<Changes> =>
+  Object.fromEntries(
+    Object.entries(changes).filter(
+      ([key, value]) => JSON.stringify(before[key as keyof Changes]) !== JSON.stringify(value),
+    ),
+  ) as Partial<Changes>;
+
+export const isNothing = (changes: object): boolean => Object.keys(changes).length === 0;

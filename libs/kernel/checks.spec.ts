@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkAutoDestroyDuration, checkName, IN_PATHS } from './checks.js';
+
+describe('a name', () => {
+  const rule = { ...IN_PATHS, least: 3, most: 5 };
+
+  it.each(['abc', 'a-B_9'])('may be %s', (name) => expect(() => checkName(name, rule)).not.toThrow());
+
+  it.each([
+    ['', "Name can't be blank"],
+    ['  ', "Name can't be blank"],
+    ['a b', 'Name may only contain letters, numbers, dashes and underscores'],
+    ['abc\n', 'Name may only contain'],
+    ['ab', 'Name is too short (at least 3 characters)'],
+    ['abcdef', 'Name is too long (at most 5 characters)'],
+  ])('is not %j', (name, text) => expect(() => checkName(name, rule)).toThrow(text));
+});
+
+describe('a time of idleness', () => {
+  it.each(['1h', '14d', '9999d', null, undefined, ''])('may be %j', (duration) =>
+    expect(() => checkAutoDestroyDuration(duration)).not.toThrow(),
+  );
+
+  it.each(['0d', '10000d', '3w', 'd', '14', '1d\n', '-1d'])('is not %j', (duration) =>
+    expect(() => checkAutoDestroyDuration(duration)).toThrow('incorrect format'),
+  );
+});

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { given, resourceBody, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { EXECUTION_MODES } from './default-pool.js';
+import type { ProjectInput } from './project.js';
+
+/** Clients know the flags by two names, with `default-` and without it. */
+const overwrites = z.object({
+  'default-execution-mode': z.boolean().optional(),
+  'execution-mode': z.boolean().optional(),
+});
+
+const settings = {
+  description: z.string().max(10_000, { error: 'too long, at most 10000 characters' }).nullish(),
+  'auto-destroy-activity-duration': z.string().nullish(),
+  'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
+  'default-agent-pool-id': z.string().nullish(),
+  'setting-overwrites': overwrites.nullish(),
+};
+const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
+
+export const createBody = resourceBody('projects', z.object({ name: z.string(), ...settings }), relationships);
+export const updateBody = resourceBody(
+  'projects',
+  z.object({ name: z.string().optional(), ...settings }).default({}),
+  relationships,
+);
+
+type Resource = z.infer<typeof updateBody>['data'];
+
+/** The agent pool goes with the mode, so its own flag says nothing more. */
+const followsOf = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
+  const own = input?.['default-execution-mode'] ?? input?.['execution-mode'];
+  return own === undefined ? undefined : !own;
+};
+
+/** What a request says, in our names. */
+export const inputOf = ({ attributes, relationships: related }: Resource): ProjectInput => {
+  const { 'default-agent-pool-id': id, 'setting-overwrites': said, ...values } = attributes;
+  const pool = toOneOf(related?.['default-agent-pool'], id);
+  return { ...valuesOf(values), ...given({ defaultAgentPoolId: pool, follows: followsOf(said) }) };
+};

@@ -1,0 +1,24 @@
+import { badRequest } from '#kernel';
+import { listOf, parameter, type Query } from '#json-api';
+import type { ProjectFilter } from './projects.queries.js';
+
+const isDescending = (query: Query): boolean => {
+  const sort = parameter(query, 'sort') || 'name';
+  if (sort !== 'name' && sort !== '-name') throw badRequest('sort must be name, with or without a leading -', 'sort');
+  return sort === '-name';
+};
+
+/** Being there is enough; who writes `false` means the opposite. */
+const isAsked = (query: Query, name: string): boolean => {
+  const value = parameter(query, name);
+  return value !== undefined && value !== 'false';
+};
+
+/** The query parameters of the list of projects. */
+export const filterOf = (query: Query): ProjectFilter => ({
+  names: listOf(query, 'filter[names]'),
+  search: parameter(query, 'q'),
+  createsWorkspaces: isAsked(query, 'filter[permissions][create-workspace]'),
+  updates: isAsked(query, 'filter[permissions][update]'),
+  descending: isDescending(query),
+});

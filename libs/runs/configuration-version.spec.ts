@@ -1,0 +1,194 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide, fold, Refused } from '#kernel';
+import { specify } from '#kernel/spec';
+import {
+  configurationVersion,
+  type ConfigurationVersion,
+  type ConfigurationVersionCommand,
+  type ConfigurationVersionEvent,
+} from './configuration-version.js';
+
+const { given } = specify(configurationVersion);
+
+const birth = {
+  workspace: 'ws-1',
+  source: 'tfe-api',
+  autoQueueRuns: true,
+  speculative: false,
+  provisional: false,
+  createdBy: { type: 'users', id: 'user-alice', name: 'alice' },
+  mayApply: true,
+} as const;
+const NOT_OURS = { error: 'invalid-archive', message: 'The upload is not a gzip archive' };
+
+const created: ConfigurationVersionEvent = { type: 'ConfigurationVersionCreated', data: birth };
+const uploaded: ConfigurationVersionEvent = { type: 'ConfigurationVersionUploaded', data: { size: 9 } };
+const errored: ConfigurationVersionEvent = { type: 'ConfigurationVersionErrored', data: NOT_OURS };
+const archived: ConfigurationVersionEvent = { type: 'ConfigurationVersionArchived', data: {} };
+const softDeleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionSoftDeleted', data: {} };
+const restored: ConfigurationVersionEvent = { type: 'ConfigurationVersionRestored', data: {} };
+const deleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionPermanentlyDeleted', data: {} };
+
+const create: ConfigurationVersionCommand = { type: 'CreateConfigurationVersion', data: birth };
+const upload: ConfigurationVersionCommand = { type: 'UploadConfiguration', data: { size: 9 } };
+const fail: ConfigurationVersionCommand = { type: 'FailConfiguration', data: NOT_OURS };
+const archive = (isInUse = false): ConfigurationVersionCommand => ({ type: 'ArchiveConfiguration', data: { isInUse } });
+const softDelete = (facts = {}): ConfigurationVersionCommand => ({
+  type: 'SoftDeleteConfiguration',
+  data: { isInUse: false, isCurrent: false, ...facts },
+});
+const restore: ConfigurationVersionCommand = { type: 'RestoreConfiguration', data: {} };
+const deletePermanently: ConfigurationVersionCommand = { type: 'DeleteConfigurationPermanently', data: {} };
+
+describe('a configuration version', () => {
+  it('is made once, and knows what it was made for', () => {
+    given().when(create).yields(created);
+    given(created)
+      .when(create)
+      .refuses('conflict', /exists already/);
+  });
+
+  it('must be there for everything else', () => {
+    for (const command of [upload, fail, archive(), softDelete(), restore, deletePermanently]) {
+      given().when(command).refuses('not-found', '');
+    }
+  });
+
+  it('is uploaded once; the same again changes nothing', () => {
+    given(created).when(upload).yields(uploaded);
+    given(created, uploaded).when(upload).yields();
+  });
+
+  it('fails with an upload that is no archive, for good', () => {
+    given(created).when(fail).yields(errored);
+    given(created, errored)
+      .when(upload)
+      .refuses('conflict', /is errored/);
+    given(created, errored)
+      .when(fail)
+      .refuses('conflict', /is errored/);
+    given(created, uploaded)
+      .when(fail)
+      .refuses('conflict', /is uploaded/);
+  });
+
+  it.each([
+    ['archived', [archived]],
+    ['backing_data_soft_deleted', [softDeleted]],
+    ['backing_data_permanently_deleted', [softDeleted, deleted]],
+  ])('takes no upload where it is %s', (status, events) => {
+    given(created, uploaded, ...events)
+      .when(upload)
+      .refuses('conflict', status);
+  });
+});
+
+describe('archiving', () => {
+  it('wants an archive that is here, and no run that needs it', () => {
+    given(created, uploaded).when(archive()).yields(archived);
+    given(created, uploaded)
+      .when(archive(true))
+      .refuses('conflict', /run in progress/);
+    given(created)
+      .when(archive())
+      .refuses('conflict', /is pending/);
+    given(created, errored)
+      .when(archive())
+      .refuses('conflict', /is errored/);
+    given(created, uploaded, archived)
+      .when(archive())
+      .refuses('conflict', /is archived/);
+    given(created, uploaded, softDeleted)
+      .when(archive())
+      .refuses('conflict', /soft_deleted/);
+  });
+});
+
+describe('deleting the archive', () => {
+  it('is soft at first, and leaves alone what is current or needed by a run', () => {
+    given(created, uploaded).when(softDelete()).yields(softDeleted);
+    given(created, uploaded)
+      .when(softDelete({ isCurrent: true }))
+      .refuses('bad-request', /current/);
+    given(created, uploaded)
+      .when(softDelete({ isInUse: true }))
+      .refuses('bad-request', /run in progress/);
+    given(created)
+      .when(softDelete())
+      .refuses('bad-request', /is pending/);
+    given(created, uploaded, archived)
+      .when(softDelete())
+      .refuses('bad-request', /is archived/);
+  });
+
+  it('is undone as long as it is soft', () => {
+    given(created, uploaded, softDeleted).when(restore).yields(restored);
+    given(created, uploaded, softDeleted, restored).when(softDelete()).yields(softDeleted);
+    given(created, uploaded).when(restore).yields();
+    given(created, uploaded, softDeleted, deleted)
+      .when(restore)
+      .refuses('bad-request', /permanently_deleted/);
+    given(created, uploaded, archived)
+      .when(restore)
+      .refuses('bad-request', /is archived/);
+  });
+
+  it('is for good after that', () => {
+    given(created, uploaded, softDeleted).when(deletePermanently).yields(deleted);
+    given(created, uploaded)
+      .when(deletePermanently)
+      .refuses('bad-request', /soft deleted/);
+    given(created, uploaded, softDeleted, deleted)
+      .when(deletePermanently)
+      .refuses('bad-request', /soft deleted/);
+  });
+});
+
+describe('whatever is asked of it', () => {
+  const facts = fc.record({ isInUse: fc.boolean(), isCurrent: fc.boolean() });
+  const anything: fc.Arbitrary<ConfigurationVersionCommand> = fc.oneof(
+    fc.constantFrom(create, upload, fail, restore, deletePermanently),
+    facts.map(({ isInUse }) => archive(isInUse)),
+    facts.map(softDelete),
+  );
+
+  const attempt = (state: ConfigurationVersion, command: ConfigurationVersionCommand): ConfigurationVersion => {
+    try {
+      return fold(configurationVersion, state, decide(configurationVersion, command, state));
+    } catch (error) {
+      if (error instanceof Refused) return state;
+      throw error;
+    }
+  };
+
+  /** Each status that it comes to, without those it stays in. */
+  const wayOf = (commands: readonly ConfigurationVersionCommand[]): string[] => {
+    const way = ['absent'];
+    let state = configurationVersion.initial;
+    for (const command of commands) {
+      state = attempt(state, command);
+      if (state.status !== way.at(-1)) way.push(state.status);
+    }
+    return way;
+  };
+
+  it('goes the ways of the drawing and no others', () => {
+    const steps = [
+      'absent pending',
+      'pending uploaded',
+      'pending errored',
+      'uploaded archived',
+      'uploaded backing_data_soft_deleted',
+      'backing_data_soft_deleted uploaded',
+      'backing_data_soft_deleted backing_data_permanently_deleted',
+    ];
+    fc.assert(
+      fc.property(fc.array(anything, { maxLength: 40 }), (commands) => {
+        const way = wayOf(commands);
+        const taken = way.slice(1).map((status, step) => `${way[step]} ${status}`);
+        expect(steps).toEqual(expect.arrayContaining(taken));
+      }),
+    );
+  });
+});

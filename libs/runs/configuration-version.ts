@@ -1,0 +1,124 @@
+import { badRequest, conflict, notFound, type Decider, type Message } from '#kernel';
+import type { Person } from './run.js';
+
+/**
+ * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made.
+ *
+ *   absent ──create──► pending ──upload──► uploaded ──archive──► archived
+ *                         │                  │    ▲
+ *                         └──fail──► errored │    └──restore──┐
+ *                                            └──soft-delete──► backing_data_soft_deleted
+ *                                                                 └──delete-permanently──► backing_data_permanently_deleted
+ *
+ * What is archived, errored or deleted for good stays so: for another archive there is another version.
+ */
+export type ConfigurationStatus =
+  'pending' | 'uploaded' | 'errored' | 'archived' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+
+type Birth = {
+  workspace: string;
+  source: 'tfe-api';
+  /** Whether a run is to begin when the archive is here. */
+  autoQueueRuns: boolean;
+  /** Only for plans. */
+  speculative: boolean;
+  /** Does not become the workspace's current one by its upload. */
+  provisional: boolean;
+  createdBy: Person;
+  /** Whether they may apply runs: what begins by the upload is applied unasked only then. */
+  mayApply: boolean;
+};
+
+type Nothing = Record<never, never>;
+
+export type ConfigurationVersionEvent =
+  | Message<'ConfigurationVersionCreated', Birth>
+  | Message<'ConfigurationVersionUploaded', { size: number }>
+  | Message<'ConfigurationVersionErrored', { error: string; message: string }>
+  | Message<'ConfigurationVersionArchived', Nothing>
+  | Message<'ConfigurationVersionSoftDeleted', Nothing>
+  | Message<'ConfigurationVersionRestored', Nothing>
+  | Message<'ConfigurationVersionPermanentlyDeleted', Nothing>;
+
+export type ConfigurationVersionCommand =
+  | Message<'CreateConfigurationVersion', Birth>
+  | Message<'UploadConfiguration', { size: number }>
+  | Message<'FailConfiguration', { error: string; message: string }>
+  /** `isInUse`: a run with it is not over. */
+  | Message<'ArchiveConfiguration', { isInUse: boolean }>
+  /** `isCurrent`: of its workspace. */
+  | Message<'SoftDeleteConfiguration', { isInUse: boolean; isCurrent: boolean }>
+  | Message<'RestoreConfiguration', Nothing>
+  | Message<'DeleteConfigurationPermanently', Nothing>;
+
+export type ConfigurationVersion = { readonly status: 'absent' | ConfigurationStatus };
+
+const known = ({ status }: ConfigurationVersion): ConfigurationStatus => {
+  if (status === 'absent') throw notFound();
+  return status;
+};
+
+/** The vendor answers what cannot be archived with a 409, and what cannot be deleted or restored with a 400. */
+export const configurationVersion: Decider<
+  ConfigurationVersion,
+  ConfigurationVersionCommand,
+  ConfigurationVersionEvent
+> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    CreateConfigurationVersion: (birth, { status }) => {
+      if (status !== 'absent') throw conflict('Configuration version exists already');
+      const { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply } = birth;
+      const data = { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply };
+      return [{ type: 'ConfigurationVersionCreated', data }];
+    },
+    UploadConfiguration: ({ size }, state) => {
+      const status = known(state);
+      // Whoever says so has shown that the content is the same: they repeat themselves, or two of them came at once.
+      if (status === 'uploaded') return [];
+      if (status !== 'pending') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
+      return [{ type: 'ConfigurationVersionUploaded', data: { size } }];
+    },
+    FailConfiguration: ({ error, message }, state) => {
+      const status = known(state);
+      if (status !== 'pending') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
+      return [{ type: 'ConfigurationVersionErrored', data: { error, message } }];
+    },
+    ArchiveConfiguration: ({ isInUse }, state) => {
+      const status = known(state);
+      if (status !== 'uploaded') throw conflict(`Configuration version is ${status} and cannot be archived`);
+      if (isInUse) throw conflict('Configuration version has a run in progress and cannot be archived');
+      return [{ type: 'ConfigurationVersionArchived', data: {} }];
+    },
+    SoftDeleteConfiguration: ({ isInUse, isCurrent }, state) => {
+      const status = known(state);
+      if (status !== 'uploaded')
+        throw badRequest(`The data of a configuration version that is ${status} cannot be deleted`);
+      if (isInUse) throw badRequest('The data of a configuration version with a run in progress cannot be deleted');
+      if (isCurrent) throw badRequest('The data of the current configuration version cannot be deleted');
+      return [{ type: 'ConfigurationVersionSoftDeleted', data: {} }];
+    },
+    RestoreConfiguration: (_, state) => {
+      const status = known(state);
+      if (status === 'uploaded') return [];
+      if (status === 'backing_data_soft_deleted') return [{ type: 'ConfigurationVersionRestored', data: {} }];
+      throw badRequest(`The data of a configuration version that is ${status} cannot be restored`);
+    },
+    DeleteConfigurationPermanently: (_, state) => {
+      if (known(state) !== 'backing_data_soft_deleted') {
+        throw badRequest('Only data that is soft deleted can be deleted permanently');
+      }
+      return [{ type: 'ConfigurationVersionPermanentlyDeleted', data: {} }];
+    },
+  },
+  evolve: {
+    ConfigurationVersionCreated: () => ({ status: 'pending' }),
+    ConfigurationVersionUploaded: () => ({ status: 'uploaded' }),
+    ConfigurationVersionErrored: () => ({ status: 'errored' }),
+    ConfigurationVersionArchived: () => ({ status: 'archived' }),
+    ConfigurationVersionSoftDeleted: () => ({ status: 'backing_data_soft_deleted' }),
+    ConfigurationVersionRestored: () => ({ status: 'uploaded' }),
+    ConfigurationVersionPermanentlyDeleted: () => ({ status: 'backing_data_permanently_deleted' }),
+  },
+};

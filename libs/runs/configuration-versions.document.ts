@@ -1,0 +1,31 @@
+import { linkTo, type Resource } from '#json-api';
+import type { ConfigurationVersionRow } from './configuration-versions.queries.js';
+
+const timestampsOf = ({ reached }: ConfigurationVersionRow): Record<string, string> =>
+  Object.fromEntries(Object.entries(reached).map(([status, time]) => [`${status.replaceAll('_', '-')}-at`, time]));
+
+/** A configuration version as every endpoint renders it; only its creation tells where its archive is to go. */
+export const configurationVersionResource = (row: ConfigurationVersionRow, uploadUrl?: string): Resource => {
+  const self = `/api/v2/configuration-versions/${row.id}`;
+  return {
+    id: row.id,
+    type: 'configuration-versions',
+    attributes: {
+      'auto-queue-runs': row.autoQueueRuns,
+      'created-at': row.createdAt,
+      error: row.error,
+      'error-message': row.errorMessage,
+      provisional: row.provisional,
+      source: row.source,
+      speculative: row.speculative,
+      status: row.status,
+      'status-timestamps': timestampsOf(row),
+      'upload-url': uploadUrl ?? null,
+    },
+    relationships: {
+      // Of versions that are made of a commit, and none is yet.
+      'ingress-attributes': { data: null, ...linkTo(`${self}/ingress-attributes`) },
+    },
+    links: { self, ...(row.status === 'uploaded' ? { download: `${self}/download` } : {}) },
+  };
+};

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { EventKind, EventKinds } from '#kernel';
+import type { ConfigurationVersionEvent } from './configuration-version.js';
+
+const resource = 'configuration_version';
+
+const told = (action: string): EventKind<Record<never, never>> => ({
+  schemaVersion: 1,
+  topic: 'runs',
+  schema: z.strictObject({}),
+  audit: { resource, action },
+});
+
+/** Schemas, topics and audit rows of everything that happens to a configuration version. */
+export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> = {
+  ConfigurationVersionCreated: {
+    schemaVersion: 1,
+    topic: 'runs',
+    schema: z.strictObject({
+      workspace: z.string(),
+      source: z.literal('tfe-api'),
+      autoQueueRuns: z.boolean(),
+      speculative: z.boolean(),
+      provisional: z.boolean(),
+      createdBy: z.strictObject({ type: z.string(), id: z.string(), name: z.string() }),
+      mayApply: z.boolean(),
+    }),
+    audit: {
+      resource,
+      action: 'create',
+      meta: ({ workspace, speculative, provisional }) => ({ workspace_id: workspace, speculative, provisional }),
+    },
+  },
+  ConfigurationVersionUploaded: {
+    schemaVersion: 1,
+    topic: 'runs',
+    schema: z.strictObject({ size: z.int() }),
+    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+  },
+  ConfigurationVersionErrored: {
+    schemaVersion: 1,
+    topic: 'runs',
+    schema: z.strictObject({ error: z.string(), message: z.string() }),
+    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+  },
+  ConfigurationVersionArchived: told('archive'),
+  ConfigurationVersionSoftDeleted: told('soft_delete_backing_data'),
+  ConfigurationVersionRestored: told('restore_backing_data'),
+  ConfigurationVersionPermanentlyDeleted: told('permanently_delete_backing_data'),
+};

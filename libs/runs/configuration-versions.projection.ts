@@ -1,0 +1,44 @@
+import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
+import type { OrganizationEvent } from '#organizations';
+import type { WorkspaceEvent } from '#workspaces';
+import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
+
+type Deleted =
+  Extract<OrganizationEvent, { type: 'OrganizationDeleted' }> | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+
+/** To a status, and when. */
+const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`
+  update configuration_versions
+     set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
+   where id = ${id}`;
+
+export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted> = {
+  name: 'configuration_versions',
+  tables: ['configuration_versions'],
+  on: {
+    ConfigurationVersionCreated: (born, { stream, organization, time }) => sql`
+      insert into configuration_versions
+        (id, workspace, organization, source, auto_queue_runs, speculative, provisional, created_by, may_apply, status,
+         reached, created_at)
+      values (${stream}, ${born.workspace}, ${organization}, ${born.source}, ${born.autoQueueRuns}, ${born.speculative},
+              ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time})`,
+    ConfigurationVersionUploaded: ({ size }, { stream, time }) =>
+      reaching(
+        stream,
+        'uploaded',
+        time,
+        sql`, size = ${size},
+        current_since = case when not speculative and not provisional then ${time}::timestamptz end`,
+      ),
+    ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>
+      reaching(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
+    ConfigurationVersionArchived: (_, { stream, time }) => reaching(stream, 'archived', time),
+    ConfigurationVersionSoftDeleted: (_, { stream, time }) => reaching(stream, 'backing_data_soft_deleted', time),
+    ConfigurationVersionRestored: (_, { stream }) =>
+      sql`update configuration_versions set status = 'uploaded' where id = ${stream}`,
+    ConfigurationVersionPermanentlyDeleted: (_, { stream, time }) =>
+      reaching(stream, 'backing_data_permanently_deleted', time),
+    WorkspaceDeleted: (_, { stream }) => sql`delete from configuration_versions where workspace = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from configuration_versions where organization = ${stream}`,
+  },
+};

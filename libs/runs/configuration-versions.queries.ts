@@ -1,0 +1,189 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
+import type { Database, Snapshot } from '#event-store';
+import { limitOf, type Page } from '#json-api';
+import type { ConfigurationStatus } from './configuration-version.js';
+import { FINAL_STATUSES } from './run-status.js';
+import type { Person } from './run.js';
+import { MODE, type ExecutionMode } from './runs.queries.js';
+
+export type ConfigurationVersionRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly source: string;
+  readonly autoQueueRuns: boolean;
+  readonly speculative: boolean;
+  readonly provisional: boolean;
+  readonly status: ConfigurationStatus;
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly error: string | null;
+  readonly errorMessage: string | null;
+  readonly createdAt: Timestamp;
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
+};
+
+const COLUMNS = sql.raw(`c.id, c.organization, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
+  c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
+
+const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+
+const IN_USE = sql`exists (select 1 from runs r where r.workspace = c.workspace and r.configuration_version = c.id
+                                                  and r.status <> all (${FINAL_STATUSES}::text[]))`;
+
+/** The one that became current last. */
+const IS_CURRENT = sql`c.current_since is not null and not exists (
+  select 1 from configuration_versions later
+   where later.workspace = c.workspace and (later.current_since, later.id) > (c.current_since, c.id))`;
+
+/** How a version is answered with, to whom a command about it was allowed. */
+export const configurationVersionById = (id: string, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${grants(actor)} as grants
+    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = ${id}`;
+
+/** Some versions as one value, for a statement that reads more than them. */
+export const configurationVersionsAsJson = (ids: readonly string[], actor: Actor): Sql => sql`(
+  select coalesce(jsonb_agg(to_jsonb(found) || jsonb_build_object(
+           'createdAt', to_char(found."createdAt", 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
+    from (select ${COLUMNS}, ${grants(actor)} as grants
+            from configuration_versions c join workspaces w on w.id = c.workspace
+           where c.id = any (${ids}::text[])) found)`;
+
+/** By its own id, or by that of a run that was made with it. */
+export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };
+
+/** The configuration version, where the caller may read it. */
+export const configurationVersionFor = async (
+  database: Database,
+  actor: Actor,
+  target: ConfigurationVersionTarget,
+): Promise<ConfigurationVersionRow> => {
+  const which =
+    'id' in target
+      ? sql`c.id = ${target.id}`
+      : sql`c.id = (select r.configuration_version from runs r where r.id = ${target.run})`;
+  const row = await database.row<ConfigurationVersionRow>(sql`
+    select ${COLUMNS}, ${grants(actor)} as grants
+      from configuration_versions c join workspaces w on w.id = c.workspace where ${which} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-configuration-version', row);
+  return row;
+};
+
+type MaybeVersion = { readonly [K in keyof ConfigurationVersionRow]: ConfigurationVersionRow[K] | null };
+type Listed = MaybeVersion & { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
+
+const isVersion = (row: Listed): row is Listed & ConfigurationVersionRow => row.id !== null;
+
+/** Newest first; one page and the count of all, in one statement. */
+export const listConfigurationVersions = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  page: Page,
+): Promise<{ rows: ConfigurationVersionRow[]; total: number }> => {
+  const found = await database.rows<Listed>(sql`
+    select target.organization as owner, target.grants as "ownerGrants", page.*,
+           (select count(*) from configuration_versions c where c.workspace = target.id) as total
+      from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
+             where w.id = ${workspace} and ${fresh(actor)} offset 0) target
+      left join lateral (select ${COLUMNS}, target.grants from configuration_versions c where c.workspace = target.id
+                          order by c.created_at desc, c.id desc ${limitOf(page)}) page on true
+     order by page."createdAt" desc, page.id desc`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
+  return { rows: found.filter(isVersion), total: first.total };
+};
+
+/** Where a new configuration version would go. */
+export type PlaceForConfiguration = Place & {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceVersion: number;
+};
+
+export const placeForConfiguration = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+): Promise<PlaceForConfiguration> => {
+  const row = await database.row<PlaceForConfiguration>(sql`
+    select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+           ${grants(actor)} as grants
+      from workspaces w join event_store.streams sw on sw.stream = w.id
+      join event_store.streams so on so.stream = w.organization
+     where w.id = ${workspace} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'create-configuration-version', row);
+  return row;
+};
+
+/** What a decision needs to know besides the stream's own state. */
+export type ConfigurationForCommand = {
+  readonly organization: string;
+  readonly isInUse: boolean;
+  readonly isCurrent: boolean;
+  readonly snapshot: Snapshot;
+};
+
+export const configurationForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<ConfigurationForCommand> => {
+  const row = await database.row<ConfigurationForCommand & Place & { organization: string }>(sql`
+    select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${grants(actor)} as grants,
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+      from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
+     where c.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+/** Whether a run has begun with it in the meantime. */
+export const isInUse = (id: string): Sql =>
+  sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
+
+/** For who holds a signed link: nobody is asked about. */
+export const configurationStatus = async (database: Database, id: string): Promise<ConfigurationStatus | null> => {
+  const row = await database.row<{ status: ConfigurationStatus }>(
+    sql`select c.status from configuration_versions c where c.id = ${id}`,
+  );
+  return row?.status ?? null;
+};
+
+/** What an upload is to be told to, and what a run is made of that begins with it. */
+export type ConfigurationForUpload = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspace: string;
+  readonly workspaceVersion: number;
+  readonly snapshot: Snapshot;
+  readonly autoQueueRuns: boolean;
+  readonly speculative: boolean;
+  readonly createdBy: Person;
+  readonly mayApply: boolean;
+  readonly executionMode: ExecutionMode;
+  readonly autoApply: boolean;
+  readonly terraformVersion: string;
+};
+
+export const configurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
+  const row = await database.row<ConfigurationForUpload>(sql`
+    select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
+           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot,
+           c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
+           ${MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
+           w.settings ->> 'terraformVersion' as "terraformVersion"
+      from configuration_versions c join workspaces w on w.id = c.workspace
+      join projects p on p.id = w.project join organizations o on o.id = w.organization
+      join event_store.streams s on s.stream = c.id join event_store.streams sw on sw.stream = w.id
+      join event_store.streams so on so.stream = w.organization
+     where c.id = ${id}`);
+  if (!row) throw notFound();
+  return row;
+};

@@ -1,0 +1,3 @@
+export { configurationSweeper } from './configuration-sweeper.follower.js';
+export { RunsModule, type RunsOptions } from './runs.module.js';
+export { runsSlice } from './runs.slice.js';

@@ -1,0 +1,122 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable, type DataOf } from '#kernel';
+import { Database, EventStore, unborn, unchanged, writeOf } from '#event-store';
+import { contextOf, demand, may, type Actor } from '#access';
+import { holderOf, workspaceLock } from '#workspaces/to-workspace';
+import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
+import { holdsWorkspace, waitsItsTurn } from './run-state.js';
+import { run, type RunCommand, type RunSource } from './run.js';
+import { RunVariables, type RunVariable } from './run.variables.js';
+import { stateOf } from './runs.handler.js';
+import { placeForRun, runById, type ConfigurationForRun, type PlaceForRun, type RunRow } from './runs.queries.js';
+
+/** What a request asks for; the workspace and the configuration say what it leaves open. */
+export type NewRun = {
+  readonly workspace: string;
+  readonly configurationVersion: string | null;
+  readonly message: string;
+  readonly source: RunSource;
+  readonly options: Partial<Omit<RunOptions, 'variables'>>;
+  readonly variables: readonly RunVariable[];
+};
+
+export class CreateRun extends Command<RunRow> {
+  constructor(
+    readonly input: NewRun,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateRun)
+export class CreateRunHandler implements ICommandHandler<CreateRun> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    private readonly variables: RunVariables,
+  ) {}
+
+  async execute({ input, actor }: CreateRun): Promise<RunRow> {
+    const id = this.ids.next('run');
+    return this.store.untilFirst(async () => {
+      const place = await placeForRun(this.database, actor, input.workspace, input.configurationVersion);
+      const { organization } = place;
+      const configuration = usable(place, input.configurationVersion, actor);
+      const data = birthOf(input, place, configuration, actor);
+      const lock = await workspaceLock(this.store, place.workspace, organization, place.workspaceSnapshot);
+      const starts = !waitsItsTurn(data.options) || (lock.holder === null && !place.isQueued);
+      const commands: RunCommand[] = [
+        { type: 'CreateRun', data },
+        ...(starts ? [{ type: 'QueueRun', data: {} } as const] : []),
+      ];
+      const born = writeOf(run, unborn(id, run), organization, ...commands);
+      const takes = holdsWorkspace(stateOf(born));
+      const writes = [
+        unchanged(organization, place.organizationVersion),
+        unchanged(configuration.id, configuration.version),
+        // Held in any case: a run born while its workspace is given back would wait for nobody.
+        takes ? lock.passed({ from: null, to: id }) : lock.kept,
+        born,
+      ];
+      const read = [runById(id, actor), ...this.variables.kept(id, organization, input.variables)];
+      const { rows } = await this.store.append(writes, contextOf(actor), read);
+      return rows[0]?.[0] as RunRow;
+    });
+  }
+}
+
+const birthOf = (
+  { options: asked, message, source, workspace, variables }: NewRun,
+  place: PlaceForRun,
+  configuration: ConfigurationForRun,
+  actor: Actor,
+): DataOf<RunCommand, 'CreateRun'> => {
+  const planOnly = asked.planOnly ?? configuration.speculative;
+  if (configuration.speculative && !planOnly) {
+    throw unprocessable('Plan only must be true, for the configuration version is speculative', 'plan-only');
+  }
+  if (asked.terraformVersion !== undefined && !planOnly) {
+    throw unprocessable('Terraform version is only valid for plan-only runs', 'terraform-version');
+  }
+  const isDestroy = asked.isDestroy ?? false;
+  if (isDestroy && !place.allowDestroyPlan) {
+    throw unprocessable('Destroy plans are not allowed in this workspace', 'is-destroy');
+  }
+  return {
+    workspace,
+    configurationVersion: configuration.id,
+    message,
+    source,
+    createdBy: holderOf(actor),
+    options: {
+      ...DEFAULT_OPTIONS,
+      ...asked,
+      planOnly,
+      // Who may not apply starts nothing that is applied without being asked about.
+      autoApply: (asked.autoApply ?? place.autoApply) && may(actor, 'apply-run', place),
+      terraformVersion: asked.terraformVersion ?? place.terraformVersion,
+      variables: variables.map(({ key }) => key),
+    },
+  };
+};
+
+const WORKSPACE = '/data/relationships/workspace';
+const CONFIGURATION = '/data/relationships/configuration-version';
+
+/** The configuration of a run that the caller may queue there. */
+const usable = (place: PlaceForRun, named: string | null, actor: Actor): ConfigurationForRun => {
+  demand(actor, 'read-runs', place);
+  demand(actor, 'queue-run', place);
+  if (place.executionMode === 'local') {
+    throw unprocessable('Workspace has the local execution mode: no runs can be created in it', WORKSPACE);
+  }
+  const { configuration } = place;
+  if (!configuration || !may(actor, 'read-configuration-version', configuration)) {
+    const detail = named === null ? 'is missing: none has been uploaded' : 'does not exist';
+    throw unprocessable(`Configuration version ${detail}`, CONFIGURATION);
+  }
+  if (!configuration.uploaded) throw unprocessable('Configuration version has not been uploaded', CONFIGURATION);
+  return configuration;
+};

@@ -1,0 +1,73 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, grantsOnWorkspace, type Actor, type Grant } from '#access';
+import type { Person } from './run.js';
+
+export type RunEventRow = {
+  readonly id: string;
+  readonly run: string;
+  readonly action: string;
+  readonly description: string | null;
+  readonly actor: Person;
+  readonly comment: string | null;
+  /** What was said, where it is a comment. */
+  readonly body: string | null;
+  readonly createdAt: Timestamp;
+};
+
+export type CommentRow = { readonly id: string; readonly runEvent: string; readonly body: string };
+
+const EVENT = sql.raw(`jsonb_build_object('id', e.id, 'run', e.run, 'action', e.action, 'description', e.description,
+  'actor', e.actor, 'comment', c.id, 'body', c.body,
+  'createdAt', to_char(e.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`);
+const EVENTS = sql.raw(`run_events e left join run_comments c on c.run_event = e.id`);
+
+const COMMENT = sql.raw(`jsonb_build_object('id', c.id, 'runEvent', c.run_event, 'body', c.body)`);
+
+export const commentById = (id: string): Sql =>
+  sql`select c.id, c.run_event as "runEvent", c.body from run_comments c where c.id = ${id}`;
+
+type Found<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly found: T };
+
+/** Whatever is found of a run, where the caller may read runs of its workspace. */
+const ofRun = async <T>(database: Database, actor: Actor, run: Sql, found: Sql): Promise<T> => {
+  const row = await database.row<Found<T>>(sql`
+    select r.organization, ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))} as grants, ${found} as found
+      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-runs', row);
+  return row.found;
+};
+
+/** Oldest first; all of them, as the vendor has no pages here. */
+export const runEventsOf = (database: Database, actor: Actor, run: string): Promise<readonly RunEventRow[]> =>
+  ofRun(
+    database,
+    actor,
+    sql`${run}`,
+    sql`(select coalesce(jsonb_agg(${EVENT} order by e.version), '[]') from ${EVENTS} where e.run = r.id)`,
+  );
+
+export const runEventFor = (database: Database, actor: Actor, id: string): Promise<RunEventRow> =>
+  ofRun(
+    database,
+    actor,
+    sql`(select run from run_events where id = ${id})`,
+    sql`(select ${EVENT} from ${EVENTS} where e.id = ${id})`,
+  );
+
+export const commentsOf = (database: Database, actor: Actor, run: string): Promise<readonly CommentRow[]> =>
+  ofRun(
+    database,
+    actor,
+    sql`${run}`,
+    sql`(select coalesce(jsonb_agg(${COMMENT} order by c.version), '[]') from run_comments c where c.run = r.id)`,
+  );
+
+export const commentFor = (database: Database, actor: Actor, id: string): Promise<CommentRow> =>
+  ofRun(
+    database,
+    actor,
+    sql`(select run from run_comments where id = ${id})`,
+    sql`(select ${COMMENT} from run_comments c where c.id = ${id})`,
+  );

@@ -1,0 +1,123 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, isGrantedWorkspace, organizationsWhere, standingIn, type Actor, type Grant } from '#access';
+import { limitOf, type Page } from '#json-api';
+import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, MODE, POOL, type RunRow } from './runs.queries.js';
+
+export type RunFilter = {
+  readonly statuses: readonly string[] | null;
+  readonly operations: readonly string[] | null;
+  readonly sources: readonly string[] | null;
+  readonly agentPools: readonly string[] | null;
+  readonly workspaces: readonly string[] | null;
+  /** From, inclusive, and to. */
+  readonly created: { readonly from: Timestamp; readonly to: Timestamp } | null;
+  readonly user: string | undefined;
+  readonly commit: string | undefined;
+  readonly basic: string | undefined;
+};
+
+const anyOf = (column: Sql, values: readonly string[] | null): readonly Sql[] =>
+  values === null ? [] : [sql`${column} = any (${values}::text[])`];
+
+const hasCommit = (commit: string): Sql => sql`exists (
+  select 1 from configuration_versions cv where cv.id = r.configuration_version and cv.ingress ->> 'commitSha' = ${commit})`;
+
+const isBy = (user: string): Sql => sql`lower(r.created_by ->> 'name') = lower(${user})`;
+
+/** `search[basic]` looks everywhere, and only where nothing more exact is asked for. */
+const searchOf = ({ user, commit, basic }: RunFilter): readonly Sql[] => {
+  const exact = [...(user ? [isBy(user)] : []), ...(commit ? [hasCommit(commit)] : [])];
+  if (exact.length > 0 || !basic) return exact;
+  return [
+    sql`(r.id = ${basic} or ${isBy(basic)} or ${hasCommit(basic)}
+         or position(lower(${basic}) in lower(r.message)) > 0)`,
+  ];
+};
+
+const conditionsOf = (filter: RunFilter): Sql =>
+  sql.and([
+    ...anyOf(sql.raw('r.status'), filter.statuses),
+    ...anyOf(sql.raw('r.operation'), filter.operations),
+    ...anyOf(sql.raw('r.source'), filter.sources),
+    ...anyOf(sql.raw('w.name'), filter.workspaces),
+    ...(filter.agentPools
+      ? [
+          sql`exists (select 1 from agent_pools ap where ap.id = ${POOL} and ${MODE} = 'agent'
+                                                    and ap.name = any (${filter.agentPools}::text[]))`,
+        ]
+      : []),
+    ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
+    ...searchOf(filter),
+  ]);
+
+type MaybeRun = { readonly [K in keyof RunRow]: RunRow[K] | null };
+type Listed = MaybeRun & { readonly total: number; readonly owner: string; readonly ownerGrants: readonly Grant[] };
+
+const isRun = <R extends MaybeRun>(row: R): row is R & RunRow => row.id !== null;
+
+export type RunPage = { readonly rows: readonly RunRow[]; readonly total: number };
+
+/** Runs of one workspace, newest first; one page and the count of all in one statement. */
+export const listWorkspaceRuns = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  page: Page,
+  filter: RunFilter,
+): Promise<RunPage> => {
+  const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${conditionsOf(filter)}`;
+  const found = await database.rows<Listed>(sql`
+    select target.organization as owner, target.grants as "ownerGrants", (select count(*) from ${wanted}) as total, page.*
+      from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
+             where w.id = ${workspace} and ${fresh(actor)} offset 0) target
+      left join lateral (select ${COLUMNS}, target.grants from ${wanted}
+                          order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
+     order by page."createdAt" desc, page.id desc`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
+  return { rows: found.filter(isRun), total: first.total };
+};
+
+/** Runs of all workspaces of an organization that the caller may read, newest first; in one statement. */
+export const listOrganizationRuns = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  filter: RunFilter,
+): Promise<RunPage> => {
+  const seen = sql`(owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+  const wanted = sql`runs r ${AROUND} where r.organization = owner.id and ${seen} and ${conditionsOf(filter)}`;
+  const found = await database.rows<Omit<Listed, 'ownerGrants'>>(sql`
+    select owner.id as owner, (select count(*) from ${wanted}) as total, page.*
+      from (select id, ${organizationsWhere(actor, 'read-runs')} as whole from organizations
+             where name = ${organizationName} and ${fresh(actor)} offset 0) owner
+      left join lateral (select ${columns(actor)} from ${wanted}
+                          order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
+     order by page."createdAt" desc, page.id desc`);
+  const [first] = found;
+  if (!first || standingIn(actor, first.owner).size === 0) throw notFound();
+  return { rows: found.filter(isRun), total: first.total };
+};
+
+/** What waits for agents of the pool: to be planned, to be applied, to be stopped. Oldest first, in one statement. */
+export const listPoolRuns = async (database: Database, actor: Actor, pool: string, page: Page): Promise<RunPage> => {
+  const wanted = sql`runs r ${AROUND}
+    where r.organization = target.organization
+      and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
+      and ${isOpen('r')} and ${mayExecute(pool)}`;
+  const found = await database.rows<Listed>(sql`
+    select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
+      from (select ap.organization from agent_pools ap where ap.id = ${pool} and ${fresh(actor)} offset 0) target
+      left join lateral (select ${columns(actor)} from ${wanted}
+                          order by r.created_at, r.id ${limitOf(page)}) page on true
+     order by page."createdAt", page.id`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'execute-run', { organization: first.owner });
+  // A token speaks for its own pool, and knows of no other.
+  if (actor.id !== pool) throw notFound();
+  return { rows: found.filter(isRun), total: first.total };
+};

@@ -1,0 +1,59 @@
+import { unprocessable } from '#kernel';
+
+/** What a request asks of a run; values of variables may be secrets, and only their names are here. */
+export type RunOptions = {
+  readonly isDestroy: boolean;
+  readonly refresh: boolean;
+  readonly refreshOnly: boolean;
+  readonly replaceAddrs: readonly string[];
+  readonly targetAddrs: readonly string[];
+  readonly planOnly: boolean;
+  readonly savePlan: boolean;
+  readonly autoApply: boolean;
+  readonly allowEmptyApply: boolean;
+  readonly allowConfigGeneration: boolean;
+  readonly debuggingMode: boolean;
+  readonly terraformVersion: string;
+  readonly variables: readonly string[];
+};
+
+/** Where a request says nothing; the rest is said by the workspace and the configuration. */
+export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' | 'autoApply'> = {
+  isDestroy: false,
+  refresh: true,
+  refreshOnly: false,
+  replaceAddrs: [],
+  targetAddrs: [],
+  savePlan: false,
+  allowEmptyApply: false,
+  allowConfigGeneration: false,
+  debuggingMode: false,
+  variables: [],
+};
+
+export const OPERATIONS = [
+  'plan_only',
+  'plan_and_apply',
+  'save_plan',
+  'refresh_only',
+  'destroy',
+  'empty_apply',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** The vendor's name for what a run does. */
+export const operationOf = (options: RunOptions): Operation => {
+  if (options.planOnly) return 'plan_only';
+  if (options.savePlan) return 'save_plan';
+  if (options.refreshOnly) return 'refresh_only';
+  if (options.isDestroy) return 'destroy';
+  return options.allowEmptyApply ? 'empty_apply' : 'plan_and_apply';
+};
+
+export const checkOptions = (options: RunOptions): void => {
+  if (options.isDestroy && options.refreshOnly) {
+    throw unprocessable('Refresh only cannot be combined with is-destroy', 'refresh-only');
+  }
+  if (options.planOnly && options.savePlan)
+    throw unprocessable('Save plan cannot be combined with plan-only', 'save-plan');
+};

@@ -1,0 +1,136 @@
+/**
+ * The vendor's status machine of a run, as data. A row says what becomes of a run in that status: what the executor may
+ * report next, and what a user may do. Statuses without either are final.
+ *
+ *   pending ──queue──► plan_queued ─► planning ─► planned ──apply──► confirmed ─► apply_queued ─► applying ─► applied
+ *
+ * Fetching, checks and estimates on the way are the executor's: those that it does not make it does not report.
+ */
+export const RUN_STATUSES = [
+  'pending',
+  'fetching',
+  'fetching_completed',
+  'pre_plan_running',
+  'pre_plan_completed',
+  'queuing',
+  'plan_queued',
+  'planning',
+  'planned',
+  'post_plan_running',
+  'post_plan_awaiting_decision',
+  'post_plan_completed',
+  'cost_estimating',
+  'cost_estimated',
+  'policy_checking',
+  'policy_override',
+  'policy_soft_failed',
+  'policy_checked',
+  'confirmed',
+  'planned_and_finished',
+  'planned_and_saved',
+  'pre_apply_running',
+  'pre_apply_completed',
+  'queuing_apply',
+  'apply_queued',
+  'applying',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export type RunAction = 'apply' | 'cancel' | 'discard' | 'force-execute';
+
+type Step = { readonly executor: readonly RunStatus[]; readonly user: readonly RunAction[] };
+
+const step = (executor: readonly RunStatus[], ...user: readonly RunAction[]): Step => ({ executor, user });
+const FINAL = step([]);
+
+export const MACHINE: Readonly<Record<RunStatus, Step>> = {
+  // The queue alone brings it on: to plan_queued, when the workspace is free and nobody is before it.
+  pending: step([], 'cancel', 'discard', 'force-execute'),
+
+  // Waits for an executor. Who reports first has it; the next to try is refused.
+  plan_queued: step(['fetching', 'pre_plan_running', 'queuing', 'planning', 'errored'], 'cancel'),
+  fetching: step(['fetching_completed', 'errored', 'canceled'], 'cancel'),
+  fetching_completed: step(['pre_plan_running', 'queuing', 'planning', 'errored', 'canceled'], 'cancel'),
+  pre_plan_running: step(['pre_plan_completed', 'errored', 'canceled'], 'cancel'),
+  pre_plan_completed: step(['queuing', 'planning', 'errored', 'canceled'], 'cancel'),
+  queuing: step(['planning', 'errored', 'canceled'], 'cancel'),
+  planning: step(['planned', 'errored', 'canceled'], 'cancel'),
+
+  // Waits for a user, where it does not go on by itself (`settled` in run.ts).
+  planned: step(['post_plan_running', 'cost_estimating', 'policy_checking'], 'apply', 'discard'),
+  post_plan_running: step(['post_plan_completed', 'post_plan_awaiting_decision', 'errored', 'canceled'], 'cancel'),
+  post_plan_awaiting_decision: step(['post_plan_completed', 'errored'], 'discard'),
+  post_plan_completed: step(['cost_estimating', 'policy_checking'], 'apply', 'discard'),
+  cost_estimating: step(['cost_estimated', 'errored', 'canceled'], 'cancel'),
+  cost_estimated: step(['policy_checking'], 'apply', 'discard'),
+  policy_checking: step(['policy_checked', 'policy_override', 'policy_soft_failed', 'errored', 'canceled'], 'cancel'),
+  policy_override: step(['policy_checked', 'errored'], 'discard'),
+  policy_checked: step([], 'apply', 'discard'),
+  planned_and_saved: step([], 'apply', 'discard'),
+
+  // Passed through: who confirms queues the apply.
+  confirmed: step([], 'cancel'),
+  apply_queued: step(['pre_apply_running', 'queuing_apply', 'applying', 'errored'], 'cancel'),
+  pre_apply_running: step(['pre_apply_completed', 'errored', 'canceled'], 'cancel'),
+  pre_apply_completed: step(['queuing_apply', 'applying', 'errored', 'canceled'], 'cancel'),
+  queuing_apply: step(['applying', 'errored', 'canceled'], 'cancel'),
+  applying: step(['applied', 'errored', 'canceled'], 'cancel'),
+
+  policy_soft_failed: FINAL,
+  planned_and_finished: FINAL,
+  applied: FINAL,
+  discarded: FINAL,
+  errored: FINAL,
+  canceled: FINAL,
+  force_canceled: FINAL,
+};
+
+/** What the end of a phase is called: an executor that goes right on to the next one need not report it. */
+const END: Partial<Readonly<Record<RunStatus, RunStatus>>> = {
+  planning: 'planned',
+  post_plan_running: 'post_plan_completed',
+  cost_estimating: 'cost_estimated',
+};
+
+/** The statuses that a report takes a run through, ending with the one reported; null where there is no such way. */
+export const reported = (from: RunStatus, to: RunStatus): readonly RunStatus[] | null => {
+  if (MACHINE[from].executor.includes(to)) return [to];
+  const end = END[from];
+  return end && MACHINE[end].executor.includes(to) ? [end, to] : null;
+};
+
+export const allows = (status: RunStatus, action: RunAction): boolean => MACHINE[status].user.includes(action);
+
+export const isFinal = (status: RunStatus): boolean => MACHINE[status] === FINAL;
+
+/** Whether an executor is at work on it: to be canceled it must be asked to stop, and may not answer. */
+export const isInHand = (status: RunStatus): boolean => MACHINE[status].executor.includes('canceled');
+
+/** Where a run stands when its plan and the checks that were made of it are done. */
+export const isSettling = (status: RunStatus): boolean =>
+  status !== 'planned_and_saved' && MACHINE[status].user.includes('apply');
+
+const APPLY_STATUSES: readonly RunStatus[] = [
+  'confirmed',
+  'apply_queued',
+  'pre_apply_running',
+  'pre_apply_completed',
+  'queuing_apply',
+  'applying',
+];
+
+export const isApplying = (status: RunStatus): boolean => APPLY_STATUSES.includes(status);
+
+export const FINAL_STATUSES = RUN_STATUSES.filter(isFinal);
+
+/** Values of `filter[status_group]`. */
+export const STATUS_GROUPS = {
+  final: FINAL_STATUSES,
+  non_final: RUN_STATUSES.filter((status) => !isFinal(status)),
+  discardable: RUN_STATUSES.filter((status) => allows(status, 'discard')),
+} as const satisfies Readonly<Record<string, readonly RunStatus[]>>;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { unprocessable } from '#kernel';
+import { parseBody, resourceBody, toOneInput } from '#json-api';
+import { RUN_STATUSES } from './run-status.js';
+import type { Progress } from './run.js';
+import type { NewRun } from './new-run.handler.js';
+
+/** Nothing of a run is longer: it is one event, and a message of Kafka's. */
+const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
+const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
+const flag = z.boolean().nullish();
+
+const createBody = resourceBody(
+  'runs',
+  z
+    .object({
+      message: text(10_000).nullish(),
+      'is-destroy': flag,
+      refresh: flag,
+      'refresh-only': flag,
+      'replace-addrs': addresses.nullish(),
+      'target-addrs': addresses.nullish(),
+      'plan-only': flag,
+      'save-plan': flag,
+      'auto-apply': flag,
+      'allow-empty-apply': flag,
+      'allow-config-generation': flag,
+      'debugging-mode': flag,
+      'terraform-version': text(255).nullish(),
+      variables: z
+        .array(z.object({ key: text(255).min(1), value: text(100_000) }))
+        .max(500, { error: 'too many, at most 500 of them' })
+        .nullish(),
+    })
+    .default({}),
+  z.object({ workspace: toOneInput, 'configuration-version': toOneInput }).optional(),
+);
+
+/** Only what was said: what is absent or null is left to the workspace and the configuration. */
+const said = <T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as never;
+
+export const newRun = (body: unknown): NewRun => {
+  const { attributes, relationships } = parseBody(createBody, body).data;
+  const workspace = relationships?.workspace?.data?.id;
+  if (!workspace) throw unprocessable("Workspace can't be blank", '/data/relationships/workspace');
+  return {
+    workspace,
+    configurationVersion: relationships['configuration-version']?.data?.id || null,
+    message: attributes.message || 'Queued manually via the Terraform Enterprise API',
+    source: 'tfe-api',
+    variables: attributes.variables ?? [],
+    options: said({
+      isDestroy: attributes['is-destroy'],
+      refresh: attributes.refresh,
+      refreshOnly: attributes['refresh-only'],
+      replaceAddrs: attributes['replace-addrs'],
+      targetAddrs: attributes['target-addrs'],
+      planOnly: attributes['plan-only'],
+      savePlan: attributes['save-plan'],
+      autoApply: attributes['auto-apply'],
+      allowEmptyApply: attributes['allow-empty-apply'],
+      allowConfigGeneration: attributes['allow-config-generation'],
+      debuggingMode: attributes['debugging-mode'],
+      terraformVersion: attributes['terraform-version'] || undefined,
+    }),
+  };
+};
+
+const COMMENT = text(50_000);
+
+const actionBody = z.object({ comment: COMMENT.nullish() });
+
+/** What is said along with an action: plain JSON, or nothing at all. */
+export const commentOf = (body: unknown): string | null => parseBody(actionBody, body).comment || null;
+
+const commentBody = resourceBody('comments', z.object({ body: COMMENT.min(1, { error: "can't be blank" }) }));
+
+export const newComment = (body: unknown): string => parseBody(commentBody, body).data.attributes.body;
+
+const count = z.int().min(0).nullish();
+
+const progressBody = resourceBody(
+  'run-progress',
+  z.object({
+    status: z.enum(RUN_STATUSES),
+    'has-changes': flag,
+    'resource-additions': count,
+    'resource-changes': count,
+    'resource-destructions': count,
+    'resource-imports': count,
+    message: text(10_000).nullish(),
+  }),
+);
+
+/** Whether there are changes follows from the counts where it is not said: outputs can change without a resource. */
+export const progressOf = (body: unknown): Progress => {
+  const { attributes } = parseBody(progressBody, body).data;
+  const resources = {
+    additions: attributes['resource-additions'] ?? 0,
+    changes: attributes['resource-changes'] ?? 0,
+    destructions: attributes['resource-destructions'] ?? 0,
+    imports: attributes['resource-imports'] ?? 0,
+  };
+  const touched = Object.values(resources).some((number) => number > 0);
+  return {
+    status: attributes.status,
+    hasChanges: attributes['has-changes'] ?? touched,
+    resources,
+    message: attributes.message || null,
+  };
+};

@@ -1,0 +1,137 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
+import { RunDocuments } from './run.documents.js';
+import { commentOf, newRun, progressOf } from './runs.body.js';
+import { filterOf } from './runs.filter.js';
+import { CreateRun } from './new-run.handler.js';
+import { ToRun, type RunWish } from './runs.handler.js';
+import { runIncludes, type Includes } from './runs.include.js';
+import { listOrganizationRuns, listPoolRuns, listWorkspaceRuns, type RunPage } from './run-lists.queries.js';
+import { runFor } from './runs.queries.js';
+
+@Controller('api/v2')
+export class RunsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly documents: RunDocuments,
+  ) {}
+
+  @Post('runs')
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const row = await this.bus.execute(new CreateRun(newRun(body), actor));
+    return document(await this.documents.resource(row, actor));
+  }
+
+  @Get('runs/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = runIncludes(query);
+    const row = await runFor(this.database, actor, 'read-runs', id);
+    const included = includes ? await this.documents.related([row], includes, actor) : undefined;
+    return document(await this.documents.resource(row, actor), included);
+  }
+
+  @Get('workspaces/:id/runs')
+  async listOfWorkspace(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = runIncludes(query);
+    const found = await listWorkspaceRuns(this.database, actor, id, pageOf(query), this.filterOf(query));
+    return this.page(found, includes, { query, request, actor });
+  }
+
+  @Get('organizations/:organization/runs')
+  async listOfOrganization(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = runIncludes(query);
+    const found = await listOrganizationRuns(this.database, actor, organization, pageOf(query), this.filterOf(query));
+    return this.page(found, includes, { query, request, actor });
+  }
+
+  /** For executors: what waits for the agents of this pool (docs/executors.md). */
+  @Get('agent-pools/:id/runs')
+  async listOfPool(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = runIncludes(query);
+    const found = await listPoolRuns(this.database, actor, id, pageOf(query));
+    return this.page(found, includes, { query, request, actor });
+  }
+
+  /** For executors: what they have done since (docs/executors.md). */
+  @Post('runs/:id/progress')
+  @HttpCode(200)
+  async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const wish = { type: 'ReportProgress', data: progressOf(body) } as const;
+    return document(await this.documents.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
+  }
+
+  @Post('runs/:id/actions/apply')
+  @HttpCode(202)
+  apply(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.act(id, 'ConfirmRun', body, actor);
+  }
+
+  @Post('runs/:id/actions/discard')
+  @HttpCode(202)
+  discard(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.act(id, 'DiscardRun', body, actor);
+  }
+
+  @Post('runs/:id/actions/cancel')
+  @HttpCode(202)
+  cancel(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.act(id, 'CancelRun', body, actor);
+  }
+
+  @Post('runs/:id/actions/force-cancel')
+  @HttpCode(202)
+  forceCancel(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.act(id, 'ForceCancelRun', body, actor);
+  }
+
+  @Post('runs/:id/actions/force-execute')
+  @HttpCode(202)
+  forceExecute(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.act(id, 'ForceExecuteRun', body, actor);
+  }
+
+  private async act(
+    id: string,
+    type: Exclude<RunWish['type'], 'ReportProgress'>,
+    body: unknown,
+    actor: Actor,
+  ): Promise<void> {
+    await this.bus.execute(new ToRun(id, { type }, actor, commentOf(body)));
+  }
+
+  private filterOf(query: QueryOf): ReturnType<typeof filterOf> {
+    return filterOf(query, this.clock.now());
+  }
+
+  private async page(
+    { rows, total }: RunPage,
+    includes: Includes | null,
+    { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const data = await this.documents.resources(rows, actor);
+    const included = includes ? await this.documents.related(rows, includes, actor) : undefined;
+    return pageDocument(data, pageOf(query), total, request.url, included);
+  }
+}

@@ -1,0 +1,174 @@
+import { may, type Identity } from '#access';
+import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import { applyOf, planOf, type Phase } from './phases.js';
+import { allows, type RunStatus } from './run-status.js';
+import { isForceCancelable } from './run-state.js';
+import { type Counts, type Person } from './run.js';
+import type { RunVariable } from './run.variables.js';
+import type { RunRow } from './runs.queries.js';
+
+/** A run, its plan and its apply are one row; only the prefix of their ids differs. */
+export const planId = (run: string): string => run.replace(/^run-/, 'plan-');
+export const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
+/** Of what is no such id, it makes one that no run has. */
+export const runIdOf = (id: string, prefix: 'plan' | 'apply'): string =>
+  id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
+
+/** Where the name of a time is not that of its status. */
+const NAMES: Partial<Readonly<Record<RunStatus, string>>> = {
+  pending: 'plan-queueable-at',
+  fetching_completed: 'fetched-at',
+};
+
+const timestampsOf = ({ reached }: RunRow): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(reached).map(([status, time]) => [
+      NAMES[status as RunStatus] ?? `${status.replaceAll('_', '-')}-at`,
+      time,
+    ]),
+  );
+
+const permissionsOf = (row: RunRow, actor: Identity): Record<string, boolean> => {
+  const apply = may(actor, 'apply-run', row);
+  return {
+    'can-apply': apply,
+    'can-cancel': apply,
+    'can-comment': may(actor, 'comment-run', row),
+    'can-discard': apply,
+    'can-force-execute': apply,
+    'can-force-cancel': may(actor, 'force-cancel-run', row),
+    'can-override-policy-check': false,
+  };
+};
+
+export type RunView = {
+  readonly actor: Identity;
+  readonly now: Date;
+  /** Values included; empty where the caller may not read them. */
+  readonly variables: readonly RunVariable[];
+};
+
+/** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
+const toPerson = (person: Person | null) => toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
+
+/** A run as every endpoint renders it. */
+export const runResource = (row: RunRow, { actor, now, variables }: RunView): Resource => {
+  const self = `/api/v2/runs/${row.id}`;
+  const { options, status } = row;
+  return {
+    id: row.id,
+    type: 'runs',
+    attributes: {
+      actions: {
+        'is-cancelable': allows(status, 'cancel') && row.cancelRequestedAt === null,
+        'is-confirmable': allows(status, 'apply'),
+        'is-discardable': allows(status, 'discard'),
+        'is-force-cancelable': isForceCancelable(row, now.toISOString()),
+      },
+      'allow-config-generation': options.allowConfigGeneration,
+      'allow-empty-apply': options.allowEmptyApply,
+      'auto-apply': options.autoApply,
+      'canceled-at': row.cancelRequestedAt,
+      'created-at': row.createdAt,
+      'debugging-mode': options.debuggingMode,
+      ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
+      'has-changes': row.hasChanges,
+      'is-destroy': options.isDestroy,
+      message: row.message,
+      permissions: permissionsOf(row, actor),
+      'plan-only': options.planOnly,
+      'position-in-queue': row.position,
+      refresh: options.refresh,
+      'refresh-only': options.refreshOnly,
+      'replace-addrs': options.replaceAddrs.length > 0 ? options.replaceAddrs : null,
+      'save-plan': options.savePlan,
+      source: row.source,
+      status,
+      'status-timestamps': timestampsOf(row),
+      'target-addrs': options.targetAddrs.length > 0 ? options.targetAddrs : null,
+      'terraform-version': options.terraformVersion,
+      'trigger-reason': 'manual',
+      variables,
+    },
+    relationships: {
+      apply: toOne('applies', applyId(row.id), `${self}/apply`),
+      comments: { ...toMany('comments', row.comments), ...linkTo(`${self}/comments`) },
+      'configuration-version': toOne(
+        'configuration-versions',
+        row.configurationVersion,
+        `/api/v2/configuration-versions/${row.configurationVersion}`,
+      ),
+      'confirmed-by': toPerson(row.confirmedBy),
+      'cost-estimate': { data: null },
+      'created-by': toPerson(row.createdBy),
+      'input-state-version': { data: null },
+      plan: toOne('plans', planId(row.id), `${self}/plan`),
+      'policy-checks': toMany('policy-checks', []),
+      'run-events': linkTo(`${self}/run-events`),
+      'task-stages': toMany('task-stages', []),
+      workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
+      'workspace-run-alerts': toMany('workspace-run-alerts', []),
+    },
+    links: { self },
+  };
+};
+
+const NONE: Counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
+
+const phaseAttributes = ({ status, timestamps }: Phase, counts: Counts | null, row: RunRow) => {
+  const { additions, changes, destructions, imports } = counts ?? NONE;
+  const times = {
+    'queued-at': timestamps.queued,
+    'started-at': timestamps.started,
+    'finished-at': timestamps.finished,
+    'errored-at': timestamps.errored,
+    'canceled-at': timestamps.canceled,
+    'force-canceled-at': timestamps.forceCanceled,
+  };
+  return {
+    'execution-details': {
+      mode: row.executionMode,
+      ...(row.executionMode === 'agent' ? { 'agent-pool-id': row.agentPool } : {}),
+    },
+    // Executors keep their logs: none come here.
+    'log-read-url': null,
+    'resource-additions': additions,
+    'resource-changes': changes,
+    'resource-destructions': destructions,
+    'resource-imports': imports,
+    status,
+    'status-timestamps': Object.fromEntries(Object.entries(times).filter(([, time]) => time !== undefined)),
+  };
+};
+
+export const planResource = (row: RunRow): Resource => {
+  const id = planId(row.id);
+  return {
+    id,
+    type: 'plans',
+    attributes: {
+      ...phaseAttributes(planOf(row.status, row.reached), row.planned, row),
+      'generated-configuration': false,
+      'has-changes': row.hasChanges,
+    },
+    relationships: { exports: toMany('plan-exports', []), 'state-versions': toMany('state-versions', []) },
+    links: { self: `/api/v2/plans/${id}`, 'json-output': `/api/v2/plans/${id}/json-output` },
+  };
+};
+
+export const applyResource = (row: RunRow): Resource => {
+  const id = applyId(row.id);
+  return {
+    id,
+    type: 'applies',
+    attributes: phaseAttributes(applyOf(row.status, row.reached), row.applied, row),
+    relationships: { 'state-versions': toMany('state-versions', []) },
+    links: { self: `/api/v2/applies/${id}` },
+  };
+};
+
+export const personResource = ({ id, name }: Person): Resource => ({
+  id,
+  type: 'users',
+  attributes: { username: name },
+});

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { DataOf, EventKind, EventKinds } from '#kernel';
+import type { RunOptions } from './run-options.js';
+import { RUN_STATUSES } from './run-status.js';
+import { RUN_SOURCES, type Counts, type Person, type RunEvent, type Stage } from './run.js';
+
+const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Person>;
+
+const options = z.strictObject({
+  isDestroy: z.boolean(),
+  refresh: z.boolean(),
+  refreshOnly: z.boolean(),
+  replaceAddrs: z.array(z.string()),
+  targetAddrs: z.array(z.string()),
+  planOnly: z.boolean(),
+  savePlan: z.boolean(),
+  autoApply: z.boolean(),
+  allowEmptyApply: z.boolean(),
+  allowConfigGeneration: z.boolean(),
+  debuggingMode: z.boolean(),
+  terraformVersion: z.string(),
+  variables: z.array(z.string()),
+}) satisfies z.ZodType<RunOptions>;
+
+const counts = z.strictObject({
+  additions: z.int(),
+  changes: z.int(),
+  destructions: z.int(),
+  imports: z.int(),
+}) satisfies z.ZodType<Counts>;
+
+const message = z.string().nullable();
+const nothing = z.strictObject({});
+
+type Kind<T extends RunEvent['type']> = EventKind<DataOf<RunEvent, T>>;
+
+const kind = <T extends RunEvent['type']>(schema: Kind<T>['schema'], audit: Kind<T>['audit']): Kind<T> => ({
+  schemaVersion: 1,
+  topic: 'runs',
+  schema,
+  audit,
+});
+
+const told = (action: string) => ({ resource: 'run', action });
+
+/** The trail tells what people did; what became of it is in the run's own events. */
+const progress = { unaudited: 'what an executor reports is told by the events of the run' };
+
+/** Schemas, topics and audit rows of everything that happens to a run. */
+export const runEvents: EventKinds<RunEvent> = {
+  RunCreated: kind<'RunCreated'>(
+    z.strictObject({
+      workspace: z.string(),
+      configurationVersion: z.string(),
+      message: z.string(),
+      source: z.enum(RUN_SOURCES),
+      createdBy: person,
+      options,
+    }),
+    { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
+  ),
+  RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens by itself when the workspace is free' }),
+  RunStageReached: kind<'RunStageReached'>(
+    z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<Stage>, message }),
+    progress,
+  ),
+  RunPlanStarted: kind<'RunPlanStarted'>(z.strictObject({ message }), progress),
+  RunPlanned: kind<'RunPlanned'>(z.strictObject({ hasChanges: z.boolean(), resources: counts, message }), progress),
+  RunPlannedAndFinished: kind<'RunPlannedAndFinished'>(nothing, { unaudited: 'follows from the plan by itself' }),
+  RunPlanSaved: kind<'RunPlanSaved'>(nothing, { unaudited: 'follows from the plan by itself' }),
+  RunConfirmed: kind<'RunConfirmed'>(z.strictObject({ confirmedBy: person }), told('apply')),
+  RunApplyQueued: kind<'RunApplyQueued'>(nothing, {
+    unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
+  }),
+  RunApplyStarted: kind<'RunApplyStarted'>(z.strictObject({ message }), progress),
+  RunApplied: kind<'RunApplied'>(z.strictObject({ resources: counts, message }), progress),
+  RunErrored: kind<'RunErrored'>(z.strictObject({ message }), progress),
+  RunDiscarded: kind<'RunDiscarded'>(nothing, told('discard')),
+  RunCancelRequested: kind<'RunCancelRequested'>(
+    z.strictObject({ forceCancelAvailableAt: z.string() }),
+    told('cancel'),
+  ),
+  RunCanceled: kind<'RunCanceled'>(z.strictObject({ message }), {
+    unaudited: 'was asked for before, which has an entry',
+  }),
+  RunForceCanceled: kind<'RunForceCanceled'>(nothing, told('force_cancel')),
+  RunForceExecuted: kind<'RunForceExecuted'>(nothing, told('force_execute')),
+  RunCommented: kind<'RunCommented'>(z.strictObject({ id: z.string(), body: z.string(), author: person }), {
+    resource: 'workspace_comment',
+    action: 'create',
+    id: ({ id }) => id,
+    meta: (_, { stream }) => ({ resource: stream }),
+  }),
+};

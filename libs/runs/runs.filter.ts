@@ -1,0 +1,56 @@
+import { badRequest } from '#kernel';
+import { parameter, type Query } from '#json-api';
+import { STATUS_GROUPS } from './run-status.js';
+import type { RunFilter } from './run-lists.queries.js';
+
+const listOf = (query: Query, name: string): readonly string[] | null => {
+  const text = parameter(query, name);
+  if (!text) return null;
+  return text
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+};
+
+/** Statuses and groups of them are one condition: those that are in both where both are given. */
+const statusesOf = (query: Query): readonly string[] | null => {
+  const statuses = listOf(query, 'filter[status]');
+  const groups = listOf(query, 'filter[status_group]');
+  if (groups === null) return statuses;
+  const grouped: readonly string[] = groups.flatMap((group) => {
+    const members = (STATUS_GROUPS as Readonly<Record<string, readonly string[]>>)[group];
+    if (members) return members;
+    const known = Object.keys(STATUS_GROUPS).join(', ');
+    throw badRequest(`filter[status_group] must be one of ${known}`, 'filter[status_group]');
+  });
+  return statuses ? statuses.filter((status) => grouped.includes(status)) : grouped;
+};
+
+/** `year` is the year up to now; four digits are that year. */
+const timeframeOf = (query: Query, now: Date): RunFilter['created'] => {
+  const text = parameter(query, 'filter[timeframe]');
+  if (!text) return null;
+  const from = new Date(now);
+  if (text === 'year') {
+    from.setUTCFullYear(now.getUTCFullYear() - 1);
+    return { from: from.toISOString(), to: new Date(now.getTime() + 1).toISOString() };
+  }
+  if (!/^[1-9]\d{3}$/.test(text)) {
+    throw badRequest('filter[timeframe] must be year, or a year of four digits', 'filter[timeframe]');
+  }
+  const year = Number(text);
+  return { from: new Date(Date.UTC(year, 0)).toISOString(), to: new Date(Date.UTC(year + 1, 0)).toISOString() };
+};
+
+/** The query parameters of lists of runs. */
+export const filterOf = (query: Query, now: Date): RunFilter => ({
+  statuses: statusesOf(query),
+  operations: listOf(query, 'filter[operation]'),
+  sources: listOf(query, 'filter[source]'),
+  agentPools: listOf(query, 'filter[agent_pool_names]'),
+  workspaces: listOf(query, 'filter[workspace_names]'),
+  created: timeframeOf(query, now),
+  user: parameter(query, 'search[user]'),
+  commit: parameter(query, 'search[commit]'),
+  basic: parameter(query, 'search[basic]'),
+});

@@ -1,0 +1,82 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Clock } from '#kernel';
+import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
+import { CurrentRuns } from '#workspaces/to-workspace';
+import { AppliesController } from './applies.controller.js';
+import { CommentsController } from './comments.controller.js';
+import { ConfigurationFiles } from './configuration-version.files.js';
+import { ConfigurationFilesController } from './configuration-files.controller.js';
+import { ConfigurationLinks } from './configuration-version.links.js';
+import { ConfigurationUploads } from './configuration-version.uploads.js';
+import { ConfigurationVersionsController } from './configuration-versions.controller.js';
+import {
+  ConfigurationVersionsHandler,
+  CreateConfigurationVersionHandler,
+  ReceiveConfigurationHandler,
+} from './configuration-versions.handler.js';
+import { PlansController } from './plans.controller.js';
+import { RunEventsController } from './run-events.controller.js';
+import { RunDocuments } from './run.documents.js';
+import { RunVariables } from './run.variables.js';
+import { RunsController } from './runs.controller.js';
+import { CommentOnRunHandler } from './comments.handler.js';
+import { CreateRunHandler } from './new-run.handler.js';
+import { RunsHandler } from './runs.handler.js';
+
+export type RunsOptions = {
+  /** Where archives of configuration versions lie. */
+  readonly blobs: BlobStore;
+  /** 32 bytes. */
+  readonly encryptionKey: Buffer;
+  /** Origin under which clients reach us, without a slash at its end. */
+  readonly publicUrl: string;
+};
+
+@Module({})
+export class RunsModule {
+  static with({ blobs, encryptionKey, publicUrl }: RunsOptions): DynamicModule {
+    const encrypted = new EncryptedBlobs(blobs, encryptionKey);
+    return {
+      module: RunsModule,
+      // Workspaces show their current runs, and know no more of this slice than the port that they declare.
+      global: true,
+      imports: [CqrsModule],
+      controllers: [
+        AppliesController,
+        CommentsController,
+        ConfigurationFilesController,
+        ConfigurationVersionsController,
+        PlansController,
+        RunEventsController,
+        RunsController,
+      ],
+      providers: [
+        CommentOnRunHandler,
+        ConfigurationUploads,
+        ConfigurationVersionsHandler,
+        CreateConfigurationVersionHandler,
+        CreateRunHandler,
+        ReceiveConfigurationHandler,
+        RunDocuments,
+        RunsHandler,
+        { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
+        {
+          provide: ConfigurationLinks,
+          useFactory: (clock: Clock) => {
+            const linksFor = (purpose: string) => new SignedLinks(encryptionKey, purpose, clock);
+            return new ConfigurationLinks(
+              publicUrl,
+              linksFor('configuration upload'),
+              linksFor('configuration download'),
+            );
+          },
+          inject: [Clock],
+        },
+        { provide: CurrentRuns, useExisting: RunDocuments },
+        RunVariables,
+      ],
+      exports: [CurrentRuns],
+    };
+  }
+}

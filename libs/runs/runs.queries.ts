@@ -1,0 +1,209 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
+import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
+import { letsUse } from '#agents/to-agents';
+import type { Reached } from './phases.js';
+import type { RunOptions } from './run-options.js';
+import type { RunStatus } from './run-status.js';
+import type { Counts, Person, RunSource } from './run.js';
+
+export type ExecutionMode = 'remote' | 'local' | 'agent';
+
+export type RunRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly status: RunStatus;
+  readonly reached: Reached;
+  readonly options: RunOptions;
+  readonly configurationVersion: string;
+  readonly message: string;
+  readonly source: RunSource;
+  readonly createdBy: Person;
+  readonly confirmedBy: Person | null;
+  readonly hasChanges: boolean;
+  readonly planned: Counts | null;
+  readonly applied: Counts | null;
+  readonly cancelRequestedAt: Timestamp | null;
+  readonly forceCancelAvailableAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly executionMode: ExecutionMode;
+  readonly agentPool: string | null;
+  /** How many must end before its turn comes; 0 when it has come. */
+  readonly position: number;
+  readonly comments: readonly string[];
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
+};
+
+/** As index runs_open has it: FINAL_STATUSES. */
+const IS_OPEN = `status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
+  'canceled', 'force_canceled')`;
+export const isOpen = (alias: string): Sql => sql.raw(`${alias}.${IS_OPEN}`);
+
+/** What the workspace says itself, else its project, else its organization. */
+const OWN_MODE = `(w.settings -> 'settingOverwrites' ->> 'executionMode')::boolean`;
+const OWN_POOL = `(w.settings -> 'settingOverwrites' ->> 'agentPool')::boolean`;
+const EFFECTIVE_MODE = `case when ${OWN_MODE} then w.settings ->> 'executionMode'
+  else coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode') end`;
+const EFFECTIVE_POOL = `case when ${OWN_POOL} or ${OWN_MODE} then w.settings ->> 'agentPoolId'
+  when p.settings ->> 'defaultExecutionMode' is null then o.settings ->> 'defaultAgentPool'
+  else p.settings ->> 'defaultAgentPoolId' end`;
+export const MODE = sql.raw(EFFECTIVE_MODE);
+export const POOL = sql.raw(EFFECTIVE_POOL);
+
+export const COLUMNS =
+  sql.raw(`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
+  r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
+  r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
+  r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
+  r.created_at as "createdAt", ${EFFECTIVE_MODE} as "executionMode", ${EFFECTIVE_POOL} as "agentPool",
+  case when r.status = 'pending' then
+         (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ahead.${IS_OPEN}
+                                            and (ahead.created_at, ahead.id) < (r.created_at, r.id))
+       else 0 end as position,
+  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments`);
+
+export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
+  join organizations o on o.id = r.organization`);
+
+export const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+export const columns = (actor: Actor): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
+
+export const runById = (id: string, actor: Actor): Sql =>
+  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id}`;
+
+/** Runs of workspaces that the caller may read runs of: that was asked before. */
+export const runsByIds = (ids: readonly string[], actor: Actor): Sql =>
+  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids}::text[])`;
+
+/** The run, where the caller may do that in its workspace. */
+export const runFor = async (database: Database, actor: Actor, permission: Permission, id: string): Promise<RunRow> => {
+  const row = await database.row<RunRow>(
+    sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+const snapshotOf = (stream: string): Sql =>
+  sql.raw(`(select jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state)
+              from event_store.streams s where s.stream = ${stream})`);
+
+const versionOf = (stream: string): Sql =>
+  sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
+
+/** Whether the pool's agents may execute what the workspace runs: it is its own, or free for any that may be used. */
+export const mayExecute = (pool: string): Sql => sql`(
+  ${MODE} = 'agent' and ${POOL} = ${pool}
+  or ${MODE} = 'remote' and exists (
+       select 1 from agent_pools ap where ap.id = ${pool} and ap.organization = w.organization
+          and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })}))`;
+
+/** What a decision about a run needs to know besides the run's own state. */
+export type RunForCommand = Place & {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly snapshot: Snapshot;
+  readonly workspaceSnapshot: Snapshot;
+  /** Of an agent pool's token: whether the run is its to execute. */
+  readonly executable: boolean;
+};
+
+/** `actor` null: the queue, which nobody has to allow anything. */
+export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
+  const row = await database.row<RunForCommand>(sql`
+    select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
+           ${snapshotOf('r.id')} as snapshot, ${snapshotOf('r.workspace')} as "workspaceSnapshot",
+           ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
+      from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** What stands before a run in its workspace's queue, with snapshots: who holds the workspace, and who waits. */
+export const runsAhead = (
+  database: Database,
+  id: string,
+  holder: string,
+): Promise<{ id: string; snapshot: Snapshot }[]> =>
+  database.rows(sql`
+    select ahead.id, ${snapshotOf('ahead.id')} as snapshot
+      from runs r join runs ahead on ahead.workspace = r.workspace and ${isOpen('ahead')}
+     where r.id = ${id}
+       and (ahead.id = ${holder} or ahead.queues and (ahead.created_at, ahead.id) < (r.created_at, r.id))
+     order by ahead.id`);
+
+/**
+ * The runs whose turn it is: in each workspace that nobody holds, the first that waits. `streams` are workspaces, or runs
+ * in them.
+ */
+export const nextInQueues = (streams: readonly string[]): Sql => sql`
+  select distinct on (next.id) next.id, changed.stream as cause
+    from unnest(${streams}::text[]) as changed (stream)
+    join workspaces w on w.lock is null
+                     and w.id = coalesce((select r.workspace from runs r where r.id = changed.stream), changed.stream)
+   cross join lateral (select r.id from runs r
+                        where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}
+                        order by r.created_at, r.id limit 1) next
+   order by next.id`;
+
+export type ConfigurationForRun = Place & {
+  readonly id: string;
+  readonly version: number;
+  readonly uploaded: boolean;
+  readonly speculative: boolean;
+};
+
+/** Where a new run would go. */
+export type PlaceForRun = Place & {
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceSnapshot: Snapshot;
+  readonly executionMode: ExecutionMode;
+  readonly autoApply: boolean;
+  readonly allowDestroyPlan: boolean;
+  readonly terraformVersion: string;
+  /** Whether others wait already. */
+  readonly isQueued: boolean;
+  /** The one that was named, else the workspace's current one, else what was uploaded last; null where there is none. */
+  readonly configuration: ConfigurationForRun | null;
+};
+
+/** Versions of other workspaces may be used by their ids, so that what was tried in one can go to the next. */
+const configuration = (actor: Actor, id: string | null): Sql => {
+  const wanted = id === null ? sql`cv.workspace = w.id and cv.status = 'uploaded'` : sql`cv.id = ${id}`;
+  return sql`(
+    select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${versionOf('cv.id')},
+             'uploaded', cv.status = 'uploaded', 'speculative', cv.speculative,
+             'grants', ${grantsOnWorkspace(actor, sql.raw('cw.id'), sql.raw('cw.project'))})
+      from configuration_versions cv join workspaces cw on cw.id = cv.workspace
+     where cv.organization = w.organization and ${wanted}
+     order by cv.current_since desc nulls last, cv.created_at desc, cv.id desc limit 1)`;
+};
+
+export const placeForRun = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  configurationVersion: string | null,
+): Promise<PlaceForRun> => {
+  const row = await database.row<PlaceForRun>(sql`
+    select w.id as workspace, w.organization, ${versionOf('w.organization')} as "organizationVersion",
+           ${snapshotOf('w.id')} as "workspaceSnapshot", ${MODE} as "executionMode",
+           (w.settings ->> 'autoApply')::boolean as "autoApply",
+           (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
+           w.settings ->> 'terraformVersion' as "terraformVersion",
+           exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
+                                          and ${isOpen('r')}) as "isQueued",
+           ${configuration(actor, configurationVersion)} as configuration, ${grants(actor)} as grants
+      from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
+     where w.id = ${workspace} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  return row;
+};

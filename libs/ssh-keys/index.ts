@@ -1,0 +1,2 @@
+export { SshKeysModule } from './ssh-keys.module.js';
+export { sshKeysSlice } from './ssh-keys.slice.js';

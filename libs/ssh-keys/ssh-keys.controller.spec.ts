@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { sql } from '#kernel';
+import { Vault } from '#vault';
+import {
+  answered,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  resource,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { sshKeysSlice } from './index.js';
+
+const PATH = '/api/v2/organizations/acme/ssh-keys';
+const MARK = 'b3BlbnNzaC1rZXktdjEAc2VjcmV0';
+const PRIVATE = `-----BEGIN OPENSSH PRIVATE KEY-----\n${MARK}\n-----END OPENSSH PRIVATE KEY-----\n`;
+
+let server: TestServer;
+let vault: Vault;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  vault = new Vault(server.database, server.house.encryptionKey);
+  await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'neighbour');
+});
+
+afterAll(() => server.close());
+
+const key = (attributes: object) => resource('ssh-keys', attributes);
+const byId = (id: string): string => `/api/v2/ssh-keys/${id}`;
+const make = async (name: string, organization = 'acme'): Promise<string> => {
+  const body = key({ name, value: PRIVATE });
+  return answered(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
+    .id as string;
+};
+const namesIn = ({ body }: Answer): string[] =>
+  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
+const problemsOf = ({ body }: Answer): [string, string][] =>
+  body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
+
+/** Every row of every table, as one text. */
+const everything = async (): Promise<string> => {
+  const tables = await server.database.rows<{ name: string }>(sql`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`);
+  const texts = await Promise.all(
+    tables.map(({ name }) => server.database.rows<{ text: string }>(sql.raw(`select t::text as text from ${name} t`))),
+  );
+  return texts
+    .flat()
+    .map(({ text }) => text)
+    .join('\n');
+};
+
+describe('an SSH key', () => {
+  it('is created, and shown by its id and in the list as the same document: its name', async () => {
+    // terraform-provider-tfe sends no type.
+    const made = await server.post(PATH, { data: { attributes: { name: 'deploy', value: PRIVATE } } });
+    const { body } = answered(made, 201);
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^sshkey-\w{16}$/),
+      type: 'ssh-keys',
+      attributes: { name: 'deploy' },
+      links: { self: byId(body.data.id) },
+    });
+    expect((await server.get(byId(body.data.id))).body).toEqual(body);
+    expect((await server.get(PATH)).body.data).toEqual([body.data]);
+    expect(await vault.open(body.data.id as string)).toBe(PRIVATE);
+  });
+
+  it('gets another name, and keeps its text', async () => {
+    const id = await make('before');
+    const changed = answered(await server.patch(byId(id), { data: { attributes: { name: 'after' } } }), 200).body;
+    expect(changed.data.attributes).toEqual({ name: 'after' });
+    expect(answered(await server.patch(byId(id), { data: { type: 'ssh-keys' } }), 200).body).toEqual(changed);
+    expect((await server.get(byId(id))).body).toEqual(changed);
+    expect(await vault.open(id)).toBe(PRIVATE);
+  });
+
+  it('gets another text, which takes the place of the one before', async () => {
+    const id = await make('rotated');
+    const next = PRIVATE.replace(MARK, 'b3BlbnNzaC1rZXktbmV4dA');
+    answered(await server.patch(byId(id), key({ value: next })), 200);
+    expect(await vault.open(id)).toBe(next);
+    answered(await server.patch(byId(id), key({ value: 'ssh-rsa AAAAB3 ada' })), 422);
+    expect(await vault.open(id)).toBe(next);
+  });
+
+  it.each([
+    [{ value: PRIVATE }, '/data/attributes/name', "Name can't be blank"],
+    [{ name: '', value: PRIVATE }, '/data/attributes/name', "Name can't be blank"],
+    [{ name: 'x' }, '/data/attributes/value', "Value can't be blank"],
+    [{ name: 'x', value: '' }, '/data/attributes/value', "Value can't be blank"],
+    [{ name: 'x', value: 7 }, '/data/attributes/value', 'Value must be a string'],
+    [
+      { name: 'x', value: 'ssh-rsa AAAAB3 ada' },
+      '/data/attributes/value',
+      'Value is a public key; it must be the private one',
+    ],
+  ])('is not made of %j', async (attributes, pointer, detail) => {
+    expect(problemsOf(answered(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
+  });
+
+  it('is not made of another type, nor of a text without an end', async () => {
+    const bodies = [
+      resource('gpg-keys', { name: 'x', value: PRIVATE }),
+      key({ name: 'x', value: PRIVATE.padEnd(65_537, 'A') }),
+    ];
+    for (const body of bodies) expect((await server.post(PATH, body)).status).toBe(422);
+  });
+
+  it('is deleted, and its text with it', async () => {
+    const id = await make('doomed');
+    answered(await server.delete(byId(id)), 204);
+    answered(await server.get(byId(id)), 404);
+    answered(await server.patch(byId(id), key({ name: 'again' })), 404);
+    answered(await server.delete(byId(id)), 404);
+    expect(await vault.open(id)).toBeUndefined();
+  });
+
+  it('leaves no text behind where it goes while it is given another one', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = await make(`raced-${round}`);
+      const [, deleted] = await Promise.all([server.patch(byId(id), key({ value: PRIVATE })), server.delete(byId(id))]);
+      answered(deleted, 204);
+      expect(await vault.open(id)).toBeUndefined();
+    }
+  });
+
+  it('goes with its organization', async () => {
+    await makeOrganization(server, 'ended');
+    const id = await make('last', 'ended');
+    answered(await server.delete('/api/v2/organizations/ended'), 204);
+    answered(await server.get(byId(id)), 404);
+    expect(await vault.open(id)).toBeUndefined();
+  });
+});
+
+describe('the list of SSH keys', () => {
+  it('is shown page by page, by name', async () => {
+    await makeOrganization(server, 'listed');
+    for (const name of ['c', 'a', 'b', 'a']) await make(name, 'listed');
+    const { body } = answered(await server.get('/api/v2/organizations/listed/ssh-keys?page[size]=3'), 200);
+    expect(namesIn({ body } as Answer)).toEqual(['a', 'a', 'b']);
+    expect(body.meta.pagination).toMatchObject({ 'total-count': 4, 'total-pages': 2, 'next-page': 2 });
+    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['c']);
+    const past = await server.get('/api/v2/organizations/listed/ssh-keys?page[number]=9');
+    expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
+  });
+});
+
+describe('who may handle SSH keys', () => {
+  it('is who manages VCS settings; who works on all workspaces sees them, and a member does not', async () => {
+    const id = await make('shared');
+    const person = async (name: string, access: object) =>
+      makeMember(server, 'acme', name, [await makeTeam(server, 'acme', name, { 'organization-access': access })]);
+    const keeper = await person('keeper', { 'manage-vcs-settings': true });
+    const user = await person('worker', { 'manage-workspaces': true });
+    const member = await person('member', {});
+    const statuses = async (api: Api): Promise<number[]> => [
+      (await api.get(PATH)).status,
+      (await api.get(byId(id))).status,
+      (await api.patch(byId(id), key({ name: 'shared' }))).status,
+      (await api.post(PATH, key({ name: 'another', value: PRIVATE }))).status,
+    ];
+    expect(await statuses(keeper)).toEqual([200, 200, 200, 201]);
+    expect(await statuses(user)).toEqual([200, 200, 404, 404]);
+    expect(await statuses(member)).toEqual([404, 404, 404, 404]);
+    answered(await user.delete(byId(id)), 404);
+    answered(await keeper.delete(byId(id)), 204);
+  });
+
+  it('is nobody with an organization’s token, and nobody from elsewhere', async () => {
+    const id = await make('guarded');
+    const audit = await server.post('/api/v2/organizations/acme/authentication-token?token=audit-trails');
+    const secrets = [
+      await makeOrganizationToken(server, 'acme'),
+      await makeOrganizationToken(server, 'neighbour'),
+      answered(audit, 201).body.data.attributes.token as string,
+    ];
+    for (const other of secrets.map((secret) => server.as(secret))) {
+      const answers = [
+        await other.get(PATH),
+        await other.post(PATH, key({ name: 'mine', value: PRIVATE })),
+        // Nor does it learn what is wrong with the key.
+        await other.post(PATH, key({ name: 'mine', value: 'ssh-rsa AAAAB3 ada' })),
+        await other.get(byId(id)),
+        await other.patch(byId(id), key({ name: 'mine' })),
+        await other.delete(byId(id)),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+    }
+    answered(await server.as(null).get(byId(id)), 401);
+    answered(await server.get('/api/v2/organizations/nowhere/ssh-keys'), 404);
+  });
+});
+
+describe('the text of an SSH key', () => {
+  it('stands nowhere, not in the log and not in a view, and no answer repeats it', async () => {
+    const id = await make('secret');
+    const text = await everything();
+    expect(text).toContain(id);
+    expect(text).not.toContain(MARK);
+    expect(text).not.toContain(Buffer.from(MARK).toString('hex'));
+    const refused = await server.post(PATH, key({ name: '', value: PRIVATE }));
+    expect(answered(refused, 422).text).not.toContain(MARK);
+  });
+});
+
+describe('the trail of SSH keys', () => {
+  it('tells of creation, change and deletion', async () => {
+    await makeOrganization(server, 'audited');
+    const id = await make('told', 'audited');
+    answered(await server.patch(byId(id), key({ name: 'retold', value: PRIVATE })), 200);
+    answered(await server.delete(byId(id)), 204);
+    const reader = server.as(await makeOrganizationToken(server, 'audited'));
+    const { body, text } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const entries = body.data.filter((entry: { resource: { type: string } }) => entry.resource.type === 'ssh_key');
+    expect(
+      entries.map(
+        ({ resource: { id: of, action, meta } }: { resource: { id: string; action: string; meta: object } }) => [
+          of,
+          action,
+          meta,
+        ],
+      ),
+    ).toEqual([
+      [id, 'destroy', { name: 'retold' }],
+      [id, 'update', { change: 'value' }],
+      [id, 'update', { change: 'name', name: 'retold' }],
+      [id, 'create', { name: 'told' }],
+    ]);
+    expect(text).not.toContain(MARK);
+  });
+});
+
+describe('the view of SSH keys', () => {
+  it('is the one that the log makes', async () => {
+    for (const view of viewsOf([sshKeysSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(server.store, [sshKeysSlice])).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { CreateSshKey, DeleteSshKey, UpdateSshKey } from './ssh-keys.handler.js';
+import { listSshKeys, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
+
+/** RSA of 16,384 bits, the longest in use, needs 13,000. */
+const value = z.string().max(65_536);
+const createBody = resourceBody('ssh-keys', z.object({ name: z.string(), value }));
+const updateBody = resourceBody(
+  'ssh-keys',
+  z.object({ name: z.string().optional(), value: value.optional() }).default({}),
+);
+
+/** All there is to see: the key itself never leaves. */
+const sshKeyResource = ({ id, name }: SshKeyRow): Resource => ({
+  id,
+  type: 'ssh-keys',
+  attributes: { name },
+  links: { self: `/api/v2/ssh-keys/${id}` },
+});
+
+@Controller('api/v2')
+export class SshKeysController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/ssh-keys')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listSshKeys(this.database, actor, organization, page);
+    return pageDocument(rows.map(sshKeyResource), page, total, request.url);
+  }
+
+  @Post('organizations/:organization/ssh-keys')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { name, value: privateKey } = parseBody(createBody, body).data.attributes;
+    const row = await this.bus.execute(new CreateSshKey(organization, name, privateKey, actor));
+    return document(sshKeyResource(row));
+  }
+
+  @Get('ssh-keys/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(sshKeyResource(await sshKeyFor(this.database, actor, 'read-ssh-keys', id)));
+  }
+
+  @Patch('ssh-keys/:id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { name, value: privateKey } = parseBody(updateBody, body).data.attributes;
+    const row = await this.bus.execute(new UpdateSshKey(id, name, privateKey, actor));
+    if (!row) throw notFound();
+    return document(sshKeyResource(row));
+  }
+
+  @Delete('ssh-keys/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeleteSshKey(id, actor));
+  }
+}

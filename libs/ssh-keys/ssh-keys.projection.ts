@@ -1,0 +1,16 @@
+import { sql, type Projection } from '#kernel';
+import type { OrganizationEvent } from '#organizations';
+import type { SshKeyEvent } from './ssh-key.js';
+
+export const sshKeys: Projection<SshKeyEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>> = {
+  name: 'ssh_keys',
+  tables: ['ssh_keys'],
+  on: {
+    SshKeyCreated: ({ name }, { stream, organization, time }) => sql`
+      insert into ssh_keys (id, organization, name, created_at) values (${stream}, ${organization}, ${name}, ${time})`,
+    SshKeyRenamed: ({ name }, { stream }) => sql`update ssh_keys set name = ${name} where id = ${stream}`,
+    SshKeyReplaced: null,
+    SshKeyDeleted: (_, { stream }) => sql`delete from ssh_keys where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from ssh_keys where organization = ${stream}`,
+  },
+};

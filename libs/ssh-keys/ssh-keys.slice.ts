@@ -1,0 +1,13 @@
+import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { sshKey } from './ssh-key.js';
+import { sshKeyEvents } from './ssh-keys.events.js';
+import { sshKeys } from './ssh-keys.projection.js';
+
+export const sshKeysSlice: Slice = {
+  name: 'ssh-keys',
+  kinds: kindsOf(sshKeyEvents),
+  aggregates: [aggregate('sshkey', sshKey)],
+  projections: [projectionOf(sshKeys)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,25 @@
+import { fileSweeper, type BlobStore } from '#blob-store';
+import type { Follower } from '#event-store';
+import type { WorkspaceEvent } from '#workspaces';
+import type { BackingDataEvent } from './backing-data.js';
+import { StateFiles } from './state.files.js';
+
+type Source =
+  | Extract<WorkspaceEvent, { type: 'StateVersionCreated' | 'StateVersionDiscarded' }>
+  | Extract<BackingDataEvent, { type: 'StateVersionDataPermanentlyDeleted' }>;
+
+/** Removes the files of state versions that are gone, and of those whose data is deleted for good. */
+export const stateSweeper = (blobs: BlobStore): Follower => {
+  // Only removed, so no key is needed here.
+  const files = new StateFiles(blobs);
+  return fileSweeper<Source>({
+    name: 'state_sweeper',
+    table: 'state.kept_files',
+    on: {
+      StateVersionCreated: ({ id }, { stream }) => ({ born: id, workspace: stream }),
+      StateVersionDiscarded: ({ id }) => ({ gone: id }),
+      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
+    },
+    remove: (id) => files.remove(id),
+  });
+};

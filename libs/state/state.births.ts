@@ -1,0 +1,77 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { Ids, notFound } from '#kernel';
+import type { Actor } from '#access';
+import type { BlobContent } from '#blob-store';
+import { Database } from '#event-store';
+import { holderOf, ToWorkspace } from '#workspaces/to-workspace';
+import type { NewStateVersion } from './state-versions.body.js';
+import { createdOrRepeated, type StateVersionRow } from './state-versions.queries.js';
+import { StateFiles } from './state.files.js';
+import { isCertain, StateUploads } from './state.uploads.js';
+
+type Birth = Omit<NewStateVersion, 'jsonState'> & {
+  readonly rollbackOf: string | null;
+  readonly jsonState: BlobContent | null;
+};
+
+/** How a version comes into the world with the files that came along: those first, then its event. */
+@Injectable()
+export class StateBirths {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: StateFiles,
+    private readonly uploads: StateUploads,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Resolves to the version made, or to the one that this repeats. */
+  async create(workspace: string, birth: Birth, actor: Actor): Promise<StateVersionRow> {
+    const id = this.ids.next('sv');
+    await this.tell(id, workspace, birth, actor);
+    const made = await createdOrRepeated(this.database, actor, workspace, id, birth);
+    if (!made) throw notFound();
+    return made.id === id ? made : this.repeat(made, id, birth, actor);
+  }
+
+  private async tell(id: string, workspace: string, birth: Birth, actor: Actor): Promise<void> {
+    const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
+    const facts = state && this.uploads.factsOf(state);
+    const data = { id, serial, lineage, md5, createdBy: holderOf(actor), run, rollbackOf, force, facts };
+    await this.store(id, birth);
+    try {
+      await this.bus.execute(new ToWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));
+    } catch (error) {
+      if (isCertain(error)) await this.files.remove(id);
+      throw error;
+    }
+  }
+
+  private async store(id: string, { state, jsonState }: Birth): Promise<void> {
+    try {
+      if (state) await this.files.put(id, 'state', state);
+      if (jsonState) await this.files.put(id, 'json-state', jsonState);
+    } catch (error) {
+      // No event speaks of them yet, and none will.
+      await this.files.remove(id);
+      throw error;
+    }
+  }
+
+  /** The files came under an id that no version has: what the first version lacks of them is stored under its own. */
+  private async repeat(
+    first: StateVersionRow,
+    id: string,
+    { state, ...birth }: Birth,
+    actor: Actor,
+  ): Promise<StateVersionRow> {
+    const jsonState = await this.files.content(id, 'json-state');
+    if (jsonState) await this.files.put(first.id, 'json-state', jsonState);
+    await this.files.remove(id);
+    if (!state || first.status === 'finalized') return first;
+    await this.uploads.finalize(first, Readable.from([state]), actor);
+    return (await createdOrRepeated(this.database, actor, first.workspace, first.id, birth)) ?? first;
+  }
+}

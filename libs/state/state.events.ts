@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { EventKind, EventKinds } from '#kernel';
+import type { BackingDataEvent } from './backing-data.js';
+
+const told = (action: string): EventKind<{ workspace: string }> => ({
+  schemaVersion: 1,
+  topic: 'workspaces',
+  schema: z.strictObject({ workspace: z.string() }),
+  audit: { resource: 'state_version', action, meta: ({ workspace }) => ({ workspace_id: workspace }) },
+});
+
+/** Of state versions' own streams; the rest of what happens to them is told by libs/workspaces/workspaces.events.ts. */
+export const backingDataEvents: EventKinds<BackingDataEvent> = {
+  StateVersionDataSoftDeleted: told('soft_delete_backing_data'),
+  StateVersionDataRestored: told('restore_backing_data'),
+  StateVersionDataPermanentlyDeleted: told('permanently_delete_backing_data'),
+};

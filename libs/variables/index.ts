@@ -1,0 +1,2 @@
+export { VariablesModule } from './variables.module.js';
+export { variablesSlice } from './variables.slice.js';

@@ -1,0 +1,202 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, Refused, unprocessable, type Problem } from '#kernel';
+import {
+  Database,
+  EventStore,
+  refuseTakenName,
+  unborn,
+  unchanged,
+  writeOf,
+  type Loaded,
+  type Write,
+} from '#event-store';
+import { contextOf, type Actor } from '#access';
+import { Vault } from '#vault';
+import {
+  KINDS,
+  NO_TARGETS,
+  variableSet,
+  type Targets,
+  type VariableSet,
+  type VariableSetCommand,
+} from './variable-set.js';
+import {
+  placeForNewSet,
+  variableSetById,
+  variableSetForCommand,
+  type PlaceForSet,
+  type VariableSetRow,
+} from './variable-sets.queries.js';
+import { variable, type NewVariable } from './variable.js';
+import { refuseTakenKey } from './variables.handler.js';
+
+type BirthCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
+
+export class CreateVariableSet extends Command<VariableSetRow> {
+  constructor(
+    readonly organization: string,
+    readonly data: BirthCommand['data'],
+    readonly variables: readonly NewVariable[],
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** A command for one set, with variables that come to it; resolves to how it stands then, null when it is gone. */
+export class ToVariableSet extends Command<VariableSetRow | null> {
+  constructor(
+    readonly id: string,
+    readonly command: Exclude<VariableSetCommand, BirthCommand>,
+    readonly variables: readonly NewVariable[],
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** What the command would apply the set to. What it takes it from may be gone already. */
+const targetsOf = (command: VariableSetCommand): Targets => {
+  switch (command.type) {
+    case 'CreateVariableSet':
+    case 'UpdateVariableSet':
+      return { ...NO_TARGETS, ...command.data.targets };
+    case 'ApplyVariableSet':
+      return command.data;
+    case 'WithdrawVariableSet':
+    case 'DeleteVariableSet':
+      return NO_TARGETS;
+  }
+};
+
+const ONE = { workspaces: 'Workspace', projects: 'Project' } as const;
+
+/** Refuses ids that are none of the organization's, or, where a project owns the set, lie outside of it. */
+const checkTargets = (command: VariableSetCommand, { project, targets }: PlaceForSet): void => {
+  const places = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
+  const wanted = targetsOf(command);
+  const problems = KINDS.flatMap((kind) =>
+    wanted[kind].flatMap((id, index): Problem[] => {
+      const place = places.get(`${kind} ${id}`);
+      if (place !== undefined && (project === null || place === project)) return [];
+      const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
+      const why = place === undefined ? 'does not exist' : 'is outside of the project that owns the variable set';
+      return [{ detail: `${ONE[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
+    }),
+  );
+  if (problems.length > 0) throw new Refused('unprocessable', problems);
+};
+
+/** Neither what the set belongs to nor what it comes to is deleted meanwhile: its rows would stay. */
+const heldBy = ({ held, targets }: PlaceForSet): Write[] => [
+  ...new Map([...held, ...targets].map(({ stream, version }) => [stream, unchanged(stream, version)])).values(),
+];
+
+const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
+
+/** What is wrong with a variable in a list, told by its place in the request. */
+const inList = <T>(index: number, work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const problems = error.problems.map(({ pointer, ...problem }) => ({
+      ...problem,
+      pointer: `/data/relationships/vars/data/${index}${(pointer ?? '').replace(/^\/data/, '')}`,
+    }));
+    throw new Refused(error.kind, problems);
+  }
+};
+
+/** Appends what a command means for a set and its new variables, all of it or nothing. */
+class SetWriter {
+  constructor(
+    private readonly store: EventStore,
+    private readonly vault: Vault,
+    private readonly ids: Ids,
+  ) {}
+
+  async write(
+    loaded: Loaded<VariableSet>,
+    place: PlaceForSet,
+    { command, variables, actor }: { command: VariableSetCommand; variables: readonly NewVariable[]; actor: Actor },
+  ): Promise<VariableSetRow | null> {
+    const { organization } = place;
+    checkTargets(command, place);
+    const set = writeOf(variableSet, loaded, organization, command);
+    const owner = { type: 'varsets', id: loaded.stream } as const;
+    const born = variables.map((data, index) => {
+      const id = this.ids.next('var');
+      const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;
+      return {
+        write: inList(index, () => writeOf(variable, unborn(id, variable), organization, birth)),
+        seals: data.sensitive ? [this.vault.seal(id, organization, data.value)] : [],
+      };
+    });
+    const read = variableSetById(loaded.stream, actor);
+    if (set.events.length === 0 && born.length === 0) {
+      return (await this.store.database.row<VariableSetRow>(read)) ?? null;
+    }
+    const { rows } = await this.store.append(
+      [...heldBy(place), set, ...born.map(({ write }) => write)],
+      contextOf(actor),
+      [read, ...born.flatMap(({ seals }) => seals)],
+    );
+    return (rows[0]?.[0] as VariableSetRow | undefined) ?? null;
+  }
+}
+
+@CommandHandler(CreateVariableSet)
+export class CreateVariableSetHandler implements ICommandHandler<CreateVariableSet> {
+  private readonly writer: SetWriter;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    vault: Vault,
+  ) {
+    this.writer = new SetWriter(store, vault, ids);
+  }
+
+  async execute({ organization, data, variables, actor }: CreateVariableSet): Promise<VariableSetRow> {
+    const id = this.ids.next('varset');
+    const command = { type: 'CreateVariableSet', data } as const;
+    const row = await this.store
+      .untilFirst(async () => {
+        const place = await placeForNewSet(this.database, actor, organization, data.project, data.targets);
+        if (data.project !== place.project) {
+          throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
+        }
+        return this.writer.write(unborn(id, variableSet), place, { command, variables, actor });
+      })
+      .catch(refuseTaken)
+      .catch(refuseTakenKey);
+    return row as VariableSetRow;
+  }
+}
+
+@CommandHandler(ToVariableSet)
+export class VariableSetsHandler implements ICommandHandler<ToVariableSet> {
+  private readonly writer: SetWriter;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    ids: Ids,
+    vault: Vault,
+  ) {
+    this.writer = new SetWriter(store, vault, ids);
+  }
+
+  async execute({ id, command, variables, actor }: ToVariableSet): Promise<VariableSetRow | null> {
+    return this.store
+      .untilFirst(async () => {
+        const place = await variableSetForCommand(this.database, actor, id, targetsOf(command));
+        const loaded = await this.store.restore(id, variableSet, place.snapshot);
+        return this.writer.write(loaded, place, { command, variables, actor });
+      })
+      .catch(refuseTaken)
+      .catch(refuseTakenKey);
+  }
+}

@@ -1,0 +1,209 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database, Snapshot } from '#event-store';
+import {
+  demand,
+  fresh,
+  grantsOnProject,
+  isGrantedProject,
+  isGrantedWorkspace,
+  may,
+  organizationsWhere,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  type Place,
+} from '#access';
+import { limitOf, shownOf, type Page } from '#json-api';
+import type { Kind, Targets } from './variable-set.js';
+import { heldStreams, ownerOf, setsReaching, type Held } from './variables.queries.js';
+
+type Named = { readonly id: string; readonly name: string };
+
+export type VariableSetRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  /** The project that owns it. */
+  readonly project: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly global: boolean;
+  readonly priority: boolean;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly variables: readonly string[];
+  /** What it is applied to, as far as the caller may see it. */
+  readonly workspaces: readonly Named[];
+  readonly projects: readonly Named[];
+  /** What the caller's teams have been given on the project that owns it. */
+  readonly grants: readonly Grant[];
+};
+
+const NAMED = sql.raw(`jsonb_build_object('id', a.id, 'name', a.name) order by a.name`);
+
+const columns = (actor: Identity): Sql => sql`
+  s.id, s.organization, o.name as "organizationName", s.project, s.name, s.description, s.global, s.priority,
+  s.created_at as "createdAt", s.updated_at as "updatedAt",
+  array(select v.id from variables v where v.owner = s.id order by v.key, v.category) as variables,
+  coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join workspaces a on a.id = t.target
+             where t.variable_set = s.id and (s.project is null or a.project = s.project)
+               and (o."readsWorkspaces" or ${isGrantedWorkspace(actor, sql.raw('a.id'), sql.raw('a.project'))})),
+           '[]') as workspaces,
+  coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join projects a on a.id = t.target
+             where t.variable_set = s.id and (o."readsProjects" or ${isGrantedProject(actor, sql.raw('a.id'))})),
+           '[]') as projects,
+  ${grantsOnProject(actor, sql.raw('s.project'))} as grants`;
+
+const from = (actor: Identity): Sql => sql`from variable_sets s join (
+  select id, name, ${organizationsWhere(actor, 'read-workspace')} as "readsWorkspaces",
+         ${organizationsWhere(actor, 'read-project')} as "readsProjects" from organizations) o on o.id = s.organization`;
+
+export const variableSetById = (id: string, actor: Identity): Sql =>
+  sql`select ${columns(actor)} ${from(actor)} where s.id = ${id}`;
+
+export const variableSetFor = async (database: Database, actor: Actor, id: string): Promise<VariableSetRow> => {
+  const row = await database.row<VariableSetRow>(sql`${variableSetById(id, actor)} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-variable-sets', row);
+  return row;
+};
+
+type Listed = { rows: readonly VariableSetRow[]; total: number };
+
+const isFound = (search: string | undefined): Sql =>
+  search ? sql`position(lower(${search}) in lower(s.name)) > 0` : sql`true`;
+
+/**
+ * The organization's sets. Who sees them all by standing gets one page from the query; others get those of projects where
+ * their teams may read them, which are few, and which only the permission table can tell.
+ */
+export const listVariableSets = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  search: string | undefined,
+): Promise<Listed> => {
+  const { size, number } = page;
+  const found = await database.rows<VariableSetRow & { owner: string; whole: boolean; total: number }>(sql`
+    select owner.id as owner, owner.whole, page.*,
+           (select count(*) from variable_sets s where s.organization = owner.id and ${isFound(search)}) as total
+      from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole
+              from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      left join lateral (
+        select ${columns(actor)} ${from(actor)}
+         where s.organization = owner.id and ${isFound(search)}
+           and (owner.whole or ${isGrantedProject(actor, sql.raw('s.project'))})
+         order by s.name
+         limit case when owner.whole then ${size}::bigint end
+        offset case when owner.whole then ${(number - 1) * size}::bigint end) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-organization', { organization: first.owner });
+  const rows = found.filter((row) => row.id !== null);
+  if (first.whole) return { rows, total: first.total };
+  const visible = rows.filter((row) => may(actor, 'read-variable-sets', row));
+  return { rows: shownOf(visible, page), total: visible.length };
+};
+
+/** What sets reach: a workspace, or a project with all that is in it. */
+export type Reached = { readonly workspace: string } | { readonly project: string };
+
+const reachedBy = (actor: Actor, reached: Reached): { permission: Permission; owner: Sql; reaches: Sql } =>
+  'workspace' in reached
+    ? {
+        permission: 'read-variables',
+        owner: ownerOf(actor, reached),
+        reaches: sql`s.id in (select id from (${setsReaching(sql.raw('owner'))}) r)`,
+      }
+    : {
+        permission: 'read-variable-sets',
+        owner: sql`select p.id, p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants
+                     from projects p where p.id = ${reached.project} and ${fresh(actor)}`,
+        reaches: sql`s.organization = owner.organization
+          and (s.global or s.project = owner.id
+               or exists (select 1 from variable_set_targets t where t.variable_set = s.id and t.target = owner.id))`,
+      };
+
+/** The sets that count there, also those of the organization: what reaches a place is for all who read there. */
+export const listReaching = async (
+  database: Database,
+  actor: Actor,
+  reached: Reached,
+  page: Page,
+  search: string | undefined,
+): Promise<Listed> => {
+  const { permission, owner, reaches } = reachedBy(actor, reached);
+  const found = await database.rows<VariableSetRow & { place: Place; total: number }>(sql`
+    select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*,
+           (select count(*) from variable_sets s where ${reaches} and ${isFound(search)}) as total
+      from (${owner}) owner
+      left join lateral (
+        select ${columns(actor)} ${from(actor)} where ${reaches} and ${isFound(search)}
+         order by s.name ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, permission, first.place);
+  return { rows: found.filter((row) => row.id !== null), total: first.total };
+};
+
+/** A workspace or project that a command names, where the organization has it. */
+export type Target = Held & { readonly kind: Kind; readonly project: string };
+
+const targetsIn = (organization: Sql, { workspaces, projects }: Targets): Sql => sql`coalesce((
+  select jsonb_agg(jsonb_build_object('kind', t.kind, 'stream', t.id, 'project', t.project, 'version', st.version))
+    from (select 'workspaces' as kind, id, project from workspaces
+           where organization = ${organization} and id = any (${workspaces}::text[])
+          union all
+          select 'projects', id, id from projects
+           where organization = ${organization} and id = any (${projects}::text[])) t
+    join event_store.streams st on st.stream = t.id), '[]') as targets`;
+
+/** What a decision needs to know besides the stream's own state. */
+export type PlaceForSet = {
+  readonly organization: string;
+  readonly project: string | null;
+  readonly grants: readonly Grant[];
+  readonly held: readonly Held[];
+  readonly targets: readonly Target[];
+};
+
+/** Where a new set would go; `project` null where it is none of the organization's, or none is named. */
+export const placeForNewSet = async (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  project: string | null,
+  targets: Targets,
+): Promise<PlaceForSet> => {
+  const row = await database.row<PlaceForSet>(sql`
+    select o.id as organization, p.id as project, ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
+           ${heldStreams(sql.raw('array[o.id, p.id]'))} as held, ${targetsIn(sql.raw('o.id'), targets)}
+      from organizations o left join projects p on p.organization = o.id and p.id = ${project}
+     where o.name = ${organization} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-variable-sets', row);
+  return row;
+};
+
+export const variableSetForCommand = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+  targets: Targets,
+): Promise<PlaceForSet & { readonly snapshot: Snapshot }> => {
+  const row = await database.row<PlaceForSet & { readonly snapshot: Snapshot }>(sql`
+    select s.organization, s.project, ${grantsOnProject(actor, sql.raw('s.project'))} as grants,
+           ${heldStreams(sql.raw('array[s.organization, s.project]'))} as held,
+           ${targetsIn(sql.raw('s.organization'), targets)},
+           jsonb_build_object('version', st.version, 'decider', st.decider, 'state', st.state) as snapshot
+      from variable_sets s join event_store.streams st on st.stream = s.id
+     where s.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-variable-sets', row);
+  demand(actor, 'manage-variable-sets', row);
+  return row;
+};

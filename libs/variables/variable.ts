@@ -1,0 +1,144 @@
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+
+export type Category = 'terraform' | 'env';
+
+/** What a variable is set on. */
+export type Owner = { readonly type: 'workspaces' | 'varsets'; readonly id: string };
+
+export type VariableFacts = {
+  readonly key: string;
+  readonly category: Category;
+  readonly description: string | null;
+  readonly hcl: boolean;
+  readonly sensitive: boolean;
+  /** Null where it is sensitive: then it lies in the vault, under the variable's id. */
+  readonly value: string | null;
+};
+
+export type VariableChanges = Partial<VariableFacts>;
+
+/** As a request gives it, the value in the clear. */
+export type NewVariable = VariableFacts & { readonly value: string };
+
+export type VariableEvent =
+  | Message<'VariableCreated', VariableFacts & { owner: Owner }>
+  | Message<'VariableUpdated', { changes: VariableChanges }>
+  | Message<'VariableDeleted', { key: string }>;
+
+export type VariableCommand =
+  | Message<'CreateVariable', NewVariable & { owner: Owner }>
+  | Message<'UpdateVariable', { changes: VariableChanges }>
+  | Message<'DeleteVariable', Record<never, never>>;
+
+type Active = VariableFacts & { readonly status: 'active' };
+export type Variable = { readonly status: 'absent' | 'deleted' } | Active;
+
+/** Names that Terraform's language has, and a shell for the environment. */
+const KEY = {
+  terraform: /^[\p{L}_][\p{L}\p{N}_-]*$/u,
+  env: /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+} as const satisfies Record<Category, RegExp>;
+
+const KEY_MOST = 255;
+const DESCRIPTION_MOST = 512;
+const VALUE_MOST_BYTES = 256 * 1_024;
+
+const checkKey = ({ key, category }: Pick<VariableFacts, 'key' | 'category'>): void => {
+  if (key.trim() === '') throw unprocessable("Key can't be blank", 'key');
+  if (key.length > KEY_MOST) throw unprocessable(`Key is too long (at most ${KEY_MOST} characters)`, 'key');
+  if (!KEY[category].test(key)) throw unprocessable('Key is invalid', 'key');
+};
+
+/** No text here may show the value. */
+const checkTexts = ({ description, value }: VariableChanges): void => {
+  if (description && description.length > DESCRIPTION_MOST) {
+    throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
+  }
+  if (value && Buffer.byteLength(value) > VALUE_MOST_BYTES) {
+    throw unprocessable('Value is too long (at most 256 kilobytes)', 'value');
+  }
+};
+
+/** Nobody reads a secret by giving it another name, or by taking its cover off. */
+const checkSensitive = (state: Active, { sensitive, key, category }: VariableChanges): void => {
+  if (!state.sensitive) return;
+  if (sensitive === false) {
+    throw unprocessable('Sensitive cannot be turned off; delete the variable and create it again', 'sensitive');
+  }
+  if (key !== undefined || category !== undefined) {
+    const attribute = key === undefined ? 'category' : 'key';
+    const name = key === undefined ? 'Category' : 'Key';
+    throw unprocessable(`${name} of a sensitive variable cannot be changed`, attribute);
+  }
+};
+
+const active = (state: Variable): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+/** `null` clears a value, but not a sensitive one: that always shows so, and clients send back what they have read. */
+const valueIn = ({ value }: VariableChanges, { sensitive }: Active): string | undefined =>
+  value === null && !sensitive ? '' : (value ?? undefined);
+
+/** What a command says that is not so yet. */
+const changedBy = (state: Active, changes: VariableChanges): VariableChanges =>
+  Object.fromEntries(
+    Object.entries({ ...changes, value: valueIn(changes, state) }).filter(
+      ([key, to]) => to !== undefined && state[key as keyof VariableFacts] !== to,
+    ),
+  );
+
+/** The text that goes to the vault with this command's event; null where none does. */
+export const secretOf = (command: VariableCommand, state: Variable): string | null => {
+  switch (command.type) {
+    case 'CreateVariable':
+      return command.data.sensitive ? command.data.value : null;
+    case 'UpdateVariable': {
+      const before = active(state);
+      const value = valueIn(command.data.changes, before);
+      if (before.sensitive) return value ?? null;
+      return command.data.changes.sensitive ? (value ?? before.value) : null;
+    }
+    case 'DeleteVariable':
+      return null;
+  }
+};
+
+export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    CreateVariable: ({ owner, key, category, description, hcl, sensitive, value }, state) => {
+      if (state.status !== 'absent') throw conflict('Variable exists already');
+      checkKey({ key, category });
+      checkTexts({ description, value });
+      const shown = sensitive ? null : value;
+      return [{ type: 'VariableCreated', data: { owner, key, category, description, hcl, sensitive, value: shown } }];
+    },
+    UpdateVariable: ({ changes }, state) => {
+      const before = active(state);
+      const changed = changedBy(before, changes);
+      checkSensitive(before, changed);
+      if (changed.key !== undefined || changed.category !== undefined) checkKey({ ...before, ...changed });
+      checkTexts(changed);
+      if (Object.keys(changed).length === 0) return [];
+      const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
+      return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];
+    },
+    DeleteVariable: (_, state) => [{ type: 'VariableDeleted', data: { key: active(state).key } }],
+  },
+  evolve: {
+    VariableCreated: ({ key, category, description, hcl, sensitive, value }) => ({
+      status: 'active',
+      key,
+      category,
+      description,
+      hcl,
+      sensitive,
+      value,
+    }),
+    VariableUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
+    VariableDeleted: () => ({ status: 'deleted' }),
+  },
+};

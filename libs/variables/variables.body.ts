@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { resourceBody } from '#json-api';
+import type { NewVariable, VariableChanges } from './variable.js';
+
+const attributes = z.object({
+  key: z.string(),
+  value: z.string().nullish(),
+  description: z.string().nullish(),
+  category: z.enum(['terraform', 'env']),
+  hcl: z.boolean().nullish(),
+  sensitive: z.boolean().nullish(),
+});
+
+export const newVariable = attributes.transform(
+  ({ key, value, description, category, hcl, sensitive }): NewVariable => ({
+    key,
+    category,
+    description: description ?? null,
+    hcl: hcl ?? false,
+    sensitive: sensitive ?? false,
+    value: value ?? '',
+  }),
+);
+
+export const createBody = resourceBody('vars', newVariable);
+export const updateBody = resourceBody('vars', attributes.partial().default({}));
+
+export const changesIn = (given: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
+  const { key, value, description, category, hcl, sensitive } = given;
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(value === undefined ? {} : { value }),
+    ...(description === undefined ? {} : { description }),
+    ...(category === undefined ? {} : { category }),
+    ...(typeof hcl === 'boolean' ? { hcl } : {}),
+    ...(typeof sensitive === 'boolean' ? { sensitive } : {}),
+  };
+};
+
+const named = z.object({ name: z.string() });
+
+/** The older `POST /vars` names the workspace by a relationship, or by names in a `filter` beside `data`. */
+export const createAnywhereBody = createBody.extend({
+  data: createBody.shape.data.extend({
+    relationships: z
+      .object({ workspace: z.object({ data: z.object({ id: z.string() }).nullish() }).optional() })
+      .optional(),
+  }),
+  filter: z.object({ organization: named, workspace: named }).nullish(),
+});

@@ -1,0 +1,28 @@
+import type { Relationship, Resource } from '#json-api';
+import type { VariableRow } from './variables.queries.js';
+
+/** A variable as every endpoint renders it; a sensitive value is null everywhere. */
+export const variableResource = (row: VariableRow): Resource => {
+  const owner: Relationship = { data: { type: row.ownerType, id: row.owner }, links: { related: row.ownerLink } };
+  const ofSet = row.ownerType === 'varsets';
+  return {
+    id: row.id,
+    type: 'vars',
+    attributes: {
+      key: row.key,
+      value: row.value,
+      description: row.description,
+      sensitive: row.sensitive,
+      category: row.category,
+      hcl: row.hcl,
+      'created-at': row.createdAt,
+      'version-id': row.versionId,
+    },
+    relationships: { configurable: owner, ...(ofSet ? { varset: owner } : {}) },
+    links: {
+      self: ofSet
+        ? `/api/v2/varsets/${row.owner}/relationships/vars/${row.id}`
+        : `/api/v2/workspaces/${row.owner}/vars/${row.id}`,
+    },
+  };
+};

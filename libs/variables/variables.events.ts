@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { Owner, VariableEvent, VariableFacts } from './variable.js';
+
+const facts = z.strictObject({
+  key: z.string(),
+  category: z.enum(['terraform', 'env']),
+  description: z.string().nullable(),
+  hcl: z.boolean(),
+  sensitive: z.boolean(),
+  value: z.string().nullable(),
+}) satisfies z.ZodType<VariableFacts>;
+
+const owner = z.strictObject({ type: z.enum(['workspaces', 'varsets']), id: z.string() }) satisfies z.ZodType<Owner>;
+
+type Hideable = { readonly sensitive?: boolean | undefined; readonly value?: string | null | undefined };
+
+/** The last guard before an immutable log: nothing says that it is sensitive and gives the value away. */
+const hidesSecrets = ({ sensitive, value }: Hideable) => !sensitive || (value ?? null) === null;
+
+/** Schemas, topics and audit rows of variables, of workspaces and of sets. */
+export const variableEvents: EventKinds<VariableEvent> = {
+  VariableCreated: {
+    schemaVersion: 1,
+    topic: 'variables',
+    schema: facts.extend({ owner }).refine(hidesSecrets),
+    audit: {
+      resource: 'var',
+      action: 'create',
+      meta: (data) => ({ key: data.key, category: data.category, owner_id: data.owner.id }),
+    },
+  },
+  VariableUpdated: {
+    schemaVersion: 1,
+    topic: 'variables',
+    schema: z.strictObject({ changes: facts.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
+      Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
+    >,
+    audit: { resource: 'var', action: 'update', meta: ({ changes }) => ({ attributes: Object.keys(changes) }) },
+  },
+  VariableDeleted: {
+    schemaVersion: 1,
+    topic: 'variables',
+    schema: z.strictObject({ key: z.string() }),
+    audit: { resource: 'var', action: 'destroy', meta: ({ key }) => ({ key }) },
+  },
+};

@@ -1,0 +1,431 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import {
+  answered,
+  makeOrganization,
+  makeOrganizationToken,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { variablesSlice } from './index.js';
+import {
+  aVariable,
+  changed,
+  customAccess,
+  idsIn,
+  keysIn,
+  makeSet,
+  makeVariable,
+  secretsOf,
+  teamWith,
+  vaultOf,
+} from '../../test/support/variables.js';
+
+let server: TestServer;
+let acme: SeededOrganization;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  acme = await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+let count = 0;
+/** A workspace of its own for each test. */
+const fresh = async (): Promise<{ id: string; name: string; path: string }> => {
+  count += 1;
+  const name = `workspace-${count}`;
+  const id = await makeWorkspace(server, 'acme', name);
+  return { id, name, path: `/api/v2/workspaces/${id}/vars` };
+};
+
+describe('a variable of a workspace', () => {
+  it('is one document everywhere', async () => {
+    const { id, name, path } = await fresh();
+    const created = answered(await server.post(path, aVariable({ description: 'where' })), 201).body;
+    const variable = created.data;
+    expect(created).toEqual({
+      data: {
+        id: expect.stringMatching(/^var-[A-Za-z0-9]{16}$/),
+        type: 'vars',
+        attributes: {
+          key: 'region',
+          value: 'eu',
+          description: 'where',
+          category: 'terraform',
+          hcl: false,
+          sensitive: false,
+          'created-at': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          'version-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
+        relationships: {
+          configurable: {
+            data: { type: 'workspaces', id },
+            links: { related: `/api/v2/organizations/acme/workspaces/${name}` },
+          },
+        },
+        links: { self: `${path}/${variable.id}` },
+      },
+    });
+    expect(answered(await server.get(`${path}/${variable.id}`), 200).body.data).toEqual(variable);
+    expect(answered(await server.get(path), 200).body.data).toEqual([variable]);
+    expect(answered(await server.patch(`${path}/${variable.id}`, changed({ key: 'region' })), 200).body.data).toEqual(
+      variable,
+    );
+  });
+
+  it('starts empty, plain and without a description', async () => {
+    const { path } = await fresh();
+    const body = resource('vars', { key: 'A', category: 'env' });
+    expect(answered(await server.post(path, body), 201).body.data.attributes).toMatchObject({
+      value: '',
+      description: null,
+      hcl: false,
+      sensitive: false,
+    });
+  });
+
+  it('is changed in what is named, gets another version then, and is deleted', async () => {
+    const { path } = await fresh();
+    const { id, attributes } = await makeVariable(server, path);
+    const change = { key: 'zone', value: '["a"]', hcl: true, description: 'which', category: 'terraform' };
+    const after = answered(await server.patch(`${path}/${id}`, changed(change)), 200).body.data.attributes;
+    expect(after).toMatchObject({ ...change, sensitive: false, 'created-at': attributes['created-at'] });
+    expect(after['version-id']).not.toBe(attributes['version-id']);
+    const cleared = await server.patch(`${path}/${id}`, changed({ value: null, description: null }));
+    expect(cleared.body.data.attributes).toMatchObject({ key: 'zone', value: '', description: null, hcl: true });
+    // Just a type is a change of nothing.
+    answered(await server.patch(`${path}/${id}`, { data: { type: 'vars' } }), 200);
+    expect(answered(await server.delete(`${path}/${id}`), 204).text).toBe('');
+    answered(await server.get(`${path}/${id}`), 404);
+    answered(await server.patch(`${path}/${id}`, changed({ value: 'x' })), 404);
+    answered(await server.delete(`${path}/${id}`), 404);
+  });
+
+  it('has a key of its own in its category', async () => {
+    const { path } = await fresh();
+    const other = await fresh();
+    await makeVariable(server, path);
+    const rival = await makeVariable(server, path, { category: 'env' });
+    await makeVariable(server, other.path);
+    const taken = { detail: 'Key has already been taken', source: { pointer: '/data/attributes/key' } };
+    const second = answered(await server.post(path, aVariable()), 422);
+    expect(second.body.errors).toMatchObject([taken]);
+    const moved = answered(await server.patch(`${path}/${rival.id}`, changed({ category: 'terraform' })), 422);
+    expect(moved.body.errors).toMatchObject([taken]);
+  });
+
+  it('is made once by many who race for the key', async () => {
+    const { path } = await fresh();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => server.post(path, aVariable())));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 422)]);
+  });
+
+  it.each([
+    ['no key', { key: undefined }, "Key can't be blank", 'key'],
+    ['an empty key', { key: '' }, "Key can't be blank", 'key'],
+    ['a key with a space', { key: 'a b' }, 'Key is invalid', 'key'],
+    ['a key that is too long', { key: 'x'.repeat(256) }, 'Key is too long (at most 255 characters)', 'key'],
+    ['no category', { category: undefined }, 'Category must be one of terraform, env', 'category'],
+    ['another category', { category: 'policy-set' }, 'Category must be one of terraform, env', 'category'],
+    ['a number', { value: 5 }, 'Value must be a string', 'value'],
+    [
+      'a value that is too long',
+      { value: 'x'.repeat(256 * 1024 + 1) },
+      'Value is too long (at most 256 kilobytes)',
+      'value',
+    ],
+    ['a NUL', { value: 'nul \0' }, 'Value holds a character that cannot be stored', 'value'],
+    ['a word for hcl', { hcl: 'yes' }, 'Hcl must be true or false', 'hcl'],
+    ['a number for sensitive', { sensitive: 1 }, 'Sensitive must be true or false', 'sensitive'],
+    [
+      'a description that is too long',
+      { description: 'd'.repeat(513) },
+      'Description is too long (at most 512 characters)',
+      'description',
+    ],
+  ])('is not made with %s', async (_, attributes, detail, attribute) => {
+    const { path } = await fresh();
+    const { errors } = answered(await server.post(path, aVariable(attributes)), 422).body;
+    expect(errors).toMatchObject([{ status: '422', detail, source: { pointer: `/data/attributes/${attribute}` } }]);
+    expect(answered(await server.get(path), 200).body.data).toEqual([]);
+  });
+
+  it('takes a large value as it is', async () => {
+    const { path } = await fresh();
+    const value = 'ü'.repeat(128 * 1024);
+    const { id } = await makeVariable(server, path, { value });
+    expect(answered(await server.get(`${path}/${id}`), 200).body.data.attributes.value === value).toBe(true);
+  });
+
+  it('is of this type only', async () => {
+    const { path } = await fresh();
+    const answers = [];
+    for (const type of ['varsets', '', 'vars']) {
+      answers.push((await server.post(path, resource(type, { key: `of${type}`, category: 'env' }))).status);
+    }
+    expect(answers).toEqual([422, 201, 201]);
+  });
+
+  it('belongs to the workspace in the path', async () => {
+    const [one, other] = [await fresh(), await fresh()];
+    const { id } = await makeVariable(server, one.path);
+    for (const path of [other.path, '/api/v2/workspaces/ws-nothing/vars']) {
+      answered(await server.get(`${path}/${id}`), 404);
+      answered(await server.patch(`${path}/${id}`, changed({ value: 'x' })), 404);
+      answered(await server.delete(`${path}/${id}`), 404);
+    }
+    expect(idsIn(answered(await server.get(one.path), 200).body)).toEqual([id]);
+    answered(await server.get('/api/v2/workspaces/ws-nothing/vars'), 404);
+    answered(await server.post('/api/v2/workspaces/ws-nothing/vars', aVariable()), 404);
+  });
+
+  it('stands in the workspace’s document', async () => {
+    const { id, path } = await fresh();
+    const zone = await makeVariable(server, path, { key: 'zone' });
+    const region = await makeVariable(server, path);
+    const { relationships } = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+    expect(relationships.vars).toEqual({
+      data: [
+        { type: 'vars', id: region.id },
+        { type: 'vars', id: zone.id },
+      ],
+    });
+    const list = answered(await server.get('/api/v2/organizations/acme/workspaces?page%5Bsize%5D=100'), 200);
+    expect(list.body.data.find((one: any) => one.id === id).relationships.vars).toEqual(relationships.vars);
+  });
+});
+
+describe('the list of a workspace’s variables', () => {
+  it('is in the order of keys, whole where no page is asked for, and in pages where one is', async () => {
+    const { path } = await fresh();
+    const keys = Array.from({ length: 25 }, (_, n) => `key_${String.fromCharCode(97 + n)}`);
+    for (const key of keys.toReversed()) await makeVariable(server, path, { key });
+    const whole = answered(await server.get(path), 200);
+    expect(keysIn(whole)).toEqual(keys);
+    expect(whole.body.meta.pagination).toMatchObject({ 'current-page': 1, 'total-pages': 1, 'total-count': 25 });
+    const second = answered(await server.get(`${path}?page%5Bsize%5D=10&page%5Bnumber%5D=2`), 200);
+    expect(keysIn(second)).toEqual(keys.slice(10, 20));
+    expect(second.body.meta.pagination).toMatchObject({
+      'current-page': 2,
+      'next-page': 3,
+      'total-pages': 3,
+      'total-count': 25,
+    });
+    const past = answered(await server.get(`${path}?page%5Bnumber%5D=9`), 200);
+    expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 25 } } });
+    answered(await server.get(`${path}?page%5Bsize%5D=none`), 400);
+  });
+
+  it('may be empty', async () => {
+    const { path } = await fresh();
+    expect(answered(await server.get(path), 200).body).toMatchObject({
+      data: [],
+      meta: { pagination: { 'total-pages': 0, 'total-count': 0 } },
+    });
+  });
+});
+
+describe('a sensitive variable', () => {
+  const SECRET = 'hunter2';
+
+  it('is shown without its value, which lies in the vault', async () => {
+    const { path } = await fresh();
+    const variable = await makeVariable(server, path, { sensitive: true, value: SECRET });
+    expect(variable.attributes).toMatchObject({ value: null, sensitive: true });
+    expect(answered(await server.get(`${path}/${variable.id}`), 200).body.data).toEqual(variable);
+    expect(answered(await server.get(path), 200).body.data).toEqual([variable]);
+    expect(await vaultOf(server).open(variable.id)).toBe(SECRET);
+  });
+
+  it('takes a new value; what is sent back as it was read changes none', async () => {
+    const { path } = await fresh();
+    const { id, attributes } = await makeVariable(server, path, { sensitive: true, value: SECRET });
+    const replaced = answered(await server.patch(`${path}/${id}`, changed({ value: 'next' })), 200).body.data;
+    expect(replaced.attributes).toMatchObject({ value: null });
+    expect(replaced.attributes['version-id']).not.toBe(attributes['version-id']);
+    expect(await vaultOf(server).open(id)).toBe('next');
+    const back = { ...replaced.attributes, description: 'mine' };
+    expect(answered(await server.patch(`${path}/${id}`, changed(back)), 200).body.data.attributes).toMatchObject({
+      description: 'mine',
+      value: null,
+    });
+    expect(await vaultOf(server).open(id)).toBe('next');
+  });
+
+  it('is what a plain one can become, and never the reverse', async () => {
+    const { path } = await fresh();
+    const { id } = await makeVariable(server, path);
+    const covered = answered(await server.patch(`${path}/${id}`, changed({ sensitive: true })), 200).body.data;
+    expect(covered.attributes).toMatchObject({ value: null, sensitive: true });
+    expect(await vaultOf(server).open(id)).toBe('eu');
+    for (const [change, pointer] of [
+      [{ sensitive: false }, 'sensitive'],
+      [{ sensitive: false, value: 'x' }, 'sensitive'],
+      [{ key: 'other' }, 'key'],
+      [{ category: 'env' }, 'category'],
+    ] as const) {
+      const { errors } = answered(await server.patch(`${path}/${id}`, changed(change)), 422).body;
+      expect(errors).toMatchObject([{ source: { pointer: `/data/attributes/${pointer}` } }]);
+    }
+    expect(answered(await server.get(`${path}/${id}`), 200).body.data).toEqual(covered);
+    expect(await vaultOf(server).open(id)).toBe('eu');
+  });
+
+  it('does not outlive its workspace, however close they come', async () => {
+    const { id, path } = await fresh();
+    const early = await makeVariable(server, path, { key: 'early', sensitive: true, value: SECRET });
+    const race = Array.from({ length: 6 }, (_, n) => [
+      server.post(path, aVariable({ key: `k${n}`, sensitive: true, value: SECRET })),
+      server.patch(`${path}/${early.id}`, changed({ value: `${SECRET} ${n}` })),
+    ]).flat();
+    const [deleted, ...raced] = await Promise.all([server.delete(`/api/v2/workspaces/${id}`), ...race]);
+    expect(deleted?.status).toBe(204);
+    for (const { status } of raced) expect([200, 201, 404]).toContain(status);
+    const left = await server.database.rows(sql`
+      select id from variables where owner = ${id}
+       union all
+      select id from vault.secrets s where organization = ${acme.id}
+         and not exists (select 1 from variables v where v.id = s.id)`);
+    expect(left).toEqual([]);
+  });
+
+  it('leaves the vault when it goes, with its workspace or its organization', async () => {
+    const { id: organization } = await makeOrganization(server, 'leaving');
+    const workspace = await makeWorkspace(server, 'leaving', 'one');
+    const staying = await makeWorkspace(server, 'leaving', 'two');
+    const path = `/api/v2/workspaces/${workspace}/vars`;
+    const secret = (key: string, at = path) => makeVariable(server, at, { key, sensitive: true, value: SECRET });
+    const [one, two] = [await secret('a'), await secret('b')];
+    const three = await secret('a', `/api/v2/workspaces/${staying}/vars`);
+    expect(await secretsOf(server, organization)).toEqual([one.id, two.id, three.id].toSorted());
+    answered(await server.delete(`${path}/${one.id}`), 204);
+    expect(await secretsOf(server, organization)).toEqual([two.id, three.id].toSorted());
+    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expect(await secretsOf(server, organization)).toEqual([three.id]);
+    answered(await server.delete(`/api/v2/vars/${two.id}`), 404);
+    answered(await server.delete('/api/v2/organizations/leaving'), 204);
+    expect(await secretsOf(server, organization)).toEqual([]);
+    const left = await server.database.rows(sql`select 1 from variables where organization = ${organization}`);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('the older routes', () => {
+  const filters = (name: string): string =>
+    `filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=${name}`;
+
+  it('list and make variables of a workspace that a filter or a relationship names', async () => {
+    const { id, name, path } = await fresh();
+    const byQuery = answered(await server.post(`/api/v2/vars?${filters(name)}`, aVariable({ key: 'a' })), 201);
+    const inBody = { organization: { name: 'acme' }, workspace: { name } };
+    answered(await server.post('/api/v2/vars', { ...aVariable({ key: 'b' }), filter: inBody }), 201);
+    const attributes = { key: 'c', category: 'env' };
+    const related = resource('vars', attributes, { workspace: { data: { type: 'workspaces', id } } });
+    answered(await server.post('/api/v2/vars', related), 201);
+    const list = answered(await server.get(`/api/v2/vars?${filters(name)}`), 200);
+    expect(keysIn(list)).toEqual(['a', 'b', 'c']);
+    expect(list.body.data).toEqual(answered(await server.get(path), 200).body.data);
+    expect(list.body.data[0]).toEqual(byQuery.body.data);
+  });
+
+  it('change and delete a variable by its id alone', async () => {
+    const { path } = await fresh();
+    const { id } = await makeVariable(server, path);
+    const after = answered(await server.patch(`/api/v2/vars/${id}`, changed({ value: 'us' })), 200).body.data;
+    expect(answered(await server.get(`${path}/${id}`), 200).body.data).toEqual(after);
+    answered(await server.delete(`/api/v2/vars/${id}`), 204);
+    answered(await server.delete(`/api/v2/vars/${id}`), 404);
+  });
+
+  it('know no variables of sets', async () => {
+    const set = await makeSet(server, 'acme', 'not for the older routes');
+    const path = `/api/v2/varsets/${set.id}/relationships/vars`;
+    const { id } = await makeVariable(server, path);
+    answered(await server.patch(`/api/v2/vars/${id}`, changed({ value: 'us' })), 404);
+    answered(await server.delete(`/api/v2/vars/${id}`), 404);
+    expect(idsIn(answered(await server.get(path), 200).body)).toEqual([id]);
+  });
+
+  it('want to know the workspace', async () => {
+    const answers = [
+      await server.get('/api/v2/vars'),
+      await server.get('/api/v2/vars?filter%5Bworkspace%5D%5Bname%5D=one'),
+      await server.post('/api/v2/vars', aVariable()),
+      await server.get(`/api/v2/vars?${filters('nothing')}`),
+      await server.post(`/api/v2/vars?${filters('nothing')}`, aVariable()),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
+  });
+});
+
+describe('who may', () => {
+  const tries = async (api: Api, path: string, id: string): Promise<number[]> => {
+    const read = [await api.get(path), await api.get(`${path}/${id}`), await api.get(path.replace('vars', 'all-vars'))];
+    const written = [
+      await api.post(path, aVariable({ key: 'mine' })),
+      await api.patch(`${path}/${id}`, changed({ value: 'us' })),
+      await api.patch(`/api/v2/vars/${id}`, changed({ value: 'us' })),
+      await api.delete(`${path}/${id}`),
+    ];
+    return [...read, ...written].map(({ status }) => status);
+  };
+  const [NOTHING, READING, WRITING] = [
+    [404, 404, 404, 404, 404, 404, 404],
+    [200, 200, 200, 404, 404, 404, 404],
+    [200, 200, 200, 201, 200, 200, 204],
+  ];
+
+  it.each([
+    ['none', NOTHING],
+    ['read', READING],
+    ['write', WRITING],
+  ])('with variables %s on the workspace', async (variables, statuses) => {
+    const { id: workspace, path } = await fresh();
+    const team = await teamWith(server, 'acme', `vars-${variables}`, { workspace }, customAccess({ variables }));
+    const { id } = await makeVariable(server, path);
+    const { relationships } = answered(await team.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    expect(idsIn(relationships.vars)).toEqual(variables === 'none' ? [] : [id]);
+    expect(await tries(team, path, id)).toEqual(statuses);
+  });
+
+  it('owners and the organization’s token, not a stranger', async () => {
+    const { path } = await fresh();
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    const first = await makeVariable(server, path);
+    expect(await tries(token, path, first.id)).toEqual(WRITING);
+    await makeOrganization(server, 'strangers');
+    const stranger = server.as(await makeOrganizationToken(server, 'strangers'));
+    const second = await makeVariable(server, path);
+    expect(await tries(stranger, path, second.id)).toEqual(NOTHING);
+    answered(await server.as(null).get(path), 401);
+  });
+});
+
+describe('what happened', () => {
+  it('is in the trail, without values', async () => {
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    const { id: workspace, path } = await fresh();
+    const { id } = await makeVariable(server, path, { key: 'told' });
+    answered(await server.patch(`${path}/${id}`, changed({ value: 'us', sensitive: true })), 200);
+    answered(await server.delete(`${path}/${id}`), 204);
+    const { data } = answered(await token.get('/api/v2/organization/audit-trail'), 200).body;
+    const told = data.filter(({ resource: { id: of } }: any) => of === id).map((entry: any) => entry.resource);
+    expect(told).toEqual([
+      { id, type: 'var', action: 'destroy', meta: { key: 'told' } },
+      { id, type: 'var', action: 'update', meta: { attributes: ['value', 'sensitive'] } },
+      { id, type: 'var', action: 'create', meta: { key: 'told', category: 'terraform', owner_id: workspace } },
+    ]);
+  });
+
+  it('gives the same rows and snapshots again', async () => {
+    const [view, ...others] = viewsOf([variablesSlice]);
+    expect(others).toEqual([]);
+    expect(view && (await verify(server.store, view, new Date()))).toEqual([]);
+    expect(await verifySnapshots(server.store, [variablesSlice])).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { Database } from '#event-store';
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { Vault } from './index.js';
+
+const KEY = Buffer.alloc(32, 1);
+
+let home: TestDatabase;
+let database: Database;
+let vault: Vault;
+
+beforeAll(async () => {
+  home = await freshDatabase();
+  database = new Database({ url: home.url, connections: 2, applicationName: 'vault spec' });
+  vault = new Vault(database, KEY);
+});
+
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+const put = (id: string, text: string): Promise<unknown> => database.rows(vault.seal(id, 'org-1', text));
+
+const sealedOf = async (id: string): Promise<Buffer> => {
+  const row = await database.row<{ sealed: Buffer }>(sql`select sealed from vault.secrets where id = ${id}`);
+  if (!row) throw new Error(`${id} is not there`);
+  return row.sealed;
+};
+
+const replace = (id: string, sealed: Buffer): Promise<unknown> =>
+  database.rows(sql`update vault.secrets set sealed = ${sealed} where id = ${id}`);
+
+describe('the vault', () => {
+  it.each(['', 'hunter2', 'two\nlines, ümläuts, 😀', 'x'.repeat(300_000)])(
+    'gives back what was sealed: %#',
+    async (text) => {
+      await put('round', text);
+      expect(await vault.open('round')).toBe(text);
+    },
+  );
+
+  it('keeps the newest of one id, and knows nothing of what was forgotten or never sealed', async () => {
+    await put('one', 'first');
+    await put('one', 'second');
+    await put('two', 'another');
+    expect(await vault.openAll(['one', 'two', 'three'])).toEqual(
+      new Map([
+        ['one', 'second'],
+        ['two', 'another'],
+      ]),
+    );
+    await database.rows(vault.forget('one'));
+    expect(await vault.open('one')).toBeUndefined();
+    expect(await vault.open('two')).toBe('another');
+  });
+
+  it('writes nothing in the clear, and nothing twice alike', async () => {
+    await put('a', 'hunter2 '.repeat(50));
+    const first = await sealedOf('a');
+    await put('a', 'hunter2 '.repeat(50));
+    const second = await sealedOf('a');
+    expect(first.includes('hunter2')).toBe(false);
+    expect(first.equals(second)).toBe(false);
+    expect(first.subarray(5, 17).equals(second.subarray(5, 17))).toBe(false);
+  });
+
+  it('keeps what a failed transaction would have replaced', async () => {
+    await put('kept', 'before');
+    const replaced = database.transaction([vault.seal('kept', 'org-1', 'after'), sql`select 1 / 0`]);
+    await expect(replaced).rejects.toThrow('division by zero');
+    expect(await vault.open('kept')).toBe('before');
+  });
+
+  it.each([5, 20, -1])('does not open what has a changed byte at %i', async (at) => {
+    await put('changed', 'a secret of some length');
+    const sealed = await sealedOf('changed');
+    const index = at < 0 ? sealed.length + at : at;
+    await replace('changed', Buffer.from(sealed.map((byte, n) => (n === index ? byte ^ 1 : byte))));
+    await expect(vault.open('changed')).rejects.toThrow('the secret changed is damaged');
+  });
+
+  it('does not open one secret in the place of another', async () => {
+    await put('mine', 'of mine');
+    await put('theirs', 'of theirs');
+    await replace('mine', await sealedOf('theirs'));
+    await expect(vault.open('mine')).rejects.toThrow('stands in the place of another');
+  });
+
+  it('says that the key is another one, or the format', async () => {
+    await put('old', 'from before the restore');
+    const other = new Vault(database, Buffer.alloc(32, 2));
+    await expect(other.open('old')).rejects.toThrow('sealed with another encryption key');
+    const sealed = await sealedOf('old');
+    for (const strange of [
+      Buffer.concat([Buffer.of(9), sealed.subarray(1)]),
+      sealed.subarray(0, 12),
+      Buffer.alloc(0),
+    ]) {
+      await replace('old', strange);
+      await expect(vault.open('old')).rejects.toThrow('sealed by a later version');
+    }
+    expect(() => new Vault(database, Buffer.alloc(16))).toThrow('32 bytes');
+  });
+});

@@ -1,0 +1,220 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { topicsOf } from '#message-log';
+import { registry } from '../../apps/slices.js';
+import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { makeProduct, type Product } from '../support/product.js';
+import { answered, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
+import { apiOf, type Answer, type Api } from '../support/server.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+
+// A whole journey with the built product at its most talkative, in which every kind of secret is used; then each place
+// where something is kept or told is searched for each of them.
+
+const LONG = 240_000;
+
+/** Nothing that the product does may be recognised as one of these. */
+const secrets = new Map<string, string>();
+const keep = (name: string, secret: string): string => {
+  secrets.set(name, secret);
+  return secret;
+};
+const invented = (name: string): string => keep(name, randomBytes(18).toString('hex'));
+
+/** A secret as it could stand somewhere: as it is, and in the usual disguises. */
+const disguises = (secret: string): readonly string[] => {
+  const bytes = Buffer.from(secret);
+  return [secret, bytes.toString('base64').replaceAll('=', ''), bytes.toString('hex'), encodeURIComponent(secret)];
+};
+
+const found = (text: string): string[] =>
+  [...secrets].filter(([, secret]) => disguises(secret).some((form) => text.includes(form))).map(([name]) => name);
+
+let kafka: TestKafka;
+let product: Product;
+/** What the product answered where it refused something that had a secret in it. */
+const refusals: Answer[] = [];
+
+const journey = async (api: Api): Promise<void> => {
+  await makeOrganization(api, 'acme');
+  const workspace = await makeWorkspace(api, 'acme', 'one', { 'execution-mode': 'remote' });
+  const account = answered(await api.get('/api/v2/account/details'), 200).body.data.id as string;
+  const team = answered(await api.post('/api/v2/organizations/acme/teams', resource('teams', { name: 'core' })), 201);
+  const pool = answered(
+    await api.post('/api/v2/organizations/acme/agent-pools', resource('agent-pools', { name: 'pool' })),
+    201,
+  );
+  const tokens: readonly [string, string][] = [
+    ['user token', `users/${account}/authentication-tokens`],
+    ['team token', `teams/${team.body.data.id}/authentication-token`],
+    ['organization token', 'organizations/acme/authentication-token'],
+    ['audit token', 'organizations/acme/authentication-token?token=audit-trails'],
+  ];
+  for (const [name, path] of tokens) keep(name, await makeToken(api, `/api/v2/${path}`));
+  const named = { data: { type: 'authentication-tokens', attributes: { description: 'for agents' } } };
+  for (const [name, path] of [
+    ['named team token', `teams/${team.body.data.id}/authentication-tokens`],
+    ['agent token', `agent-pools/${pool.body.data.id}/authentication-tokens`],
+  ] as const) {
+    keep(name, answered(await api.post(`/api/v2/${path}`, named), 201).body.data.attributes.token as string);
+  }
+  for (const token of secrets.values()) await api.as(token).get('/api/v2/organizations/acme/workspaces');
+  // A token that is none, and could be somebody's password.
+  refusals.push(await api.as(invented('bad token')).get('/api/v2/account/details'));
+
+  const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+    .privateKey.export({ type: 'pkcs1', format: 'pem' })
+    .toString();
+  // A line from its middle: whoever keeps a part of it is found, too.
+  keep('private key', pem.split('\n')[3] ?? '');
+  const key = resource('ssh-keys', { name: 'deploy', value: pem });
+  answered(await api.post('/api/v2/organizations/acme/ssh-keys', key), 201);
+  refusals.push(
+    await api.post(
+      '/api/v2/organizations/acme/ssh-keys',
+      resource('ssh-keys', { name: 'x', value: `ssh-rsa ${invented('the wrong half')}` }),
+    ),
+  );
+
+  const variable = (value: string, more: object = {}): object =>
+    resource('vars', { key: 'PASSWORD', value, category: 'env', sensitive: true, ...more });
+  const vars = `/api/v2/workspaces/${workspace}/vars`;
+  const made = answered(await api.post(vars, variable(invented('variable'))), 201).body.data.id as string;
+  answered(await api.patch(`${vars}/${made}`, variable(invented('changed variable'))), 200);
+  refusals.push(
+    await api.post(vars, variable(invented('taken variable'))),
+    await api.post(vars, variable(invented('wrong variable'), { category: 'nonsense' })),
+    await api.patch(`${vars}/${made}`, variable(invented('made readable'), { sensitive: false })),
+  );
+  const set = answered(
+    await api.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set', global: true })),
+    201,
+  ).body.data.id as string;
+  answered(await api.post(`/api/v2/varsets/${set}/relationships/vars`, variable(invented('set variable'))), 201);
+
+  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const state = stateFile({ outputs: { out: { value: invented('state output'), type: 'string', sensitive: true } } });
+  const versions = `/api/v2/workspaces/${workspace}/state-versions`;
+  answered(await api.post(versions, newStateVersion(state, { inline: true })), 201);
+  refusals.push(
+    await api.post(versions, newStateVersion(stateFile({ lineage: 'another', serial: 9 }), { inline: true })),
+    await api.post(versions, resource('state-versions', { serial: 3, md5: 'x', state: btoa(invented('no state')) })),
+  );
+  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  answered(await api.get(`/api/v2/workspaces/${workspace}?include=outputs`), 200);
+
+  const configuration = answered(
+    await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, resource('configuration-versions')),
+    201,
+  ).body.data.attributes['upload-url'] as string;
+  const link = new URL(configuration);
+  keep('signed link', link.search.slice(1) || (link.pathname.split('/').at(-1) ?? ''));
+  answered(await api.as(null).put(link.pathname + link.search, gzipSync(invented('configuration'), { level: 0 })), 200);
+  answered(
+    await api.post(
+      '/api/v2/runs',
+      resource(
+        'runs',
+        { message: 'try', variables: [{ key: 'plain', value: '"1"' }] },
+        { workspace: { data: { type: 'workspaces', id: workspace } } },
+      ),
+    ),
+    201,
+  );
+  for (const name of ['team token', 'organization token', 'agent token']) {
+    await api.as(secrets.get(name) ?? null).post('/api/v2/organizations', { data: { attributes: { name: '' } } });
+  }
+};
+
+/** Every row of every table, as text. */
+const wholeDatabase = async (url: string): Promise<ReadonlyMap<string, string>> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`);
+    const dump = new Map<string, string>();
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ text: string | null }>(
+        `select string_agg(t::text, chr(10)) as text from ${name} t`,
+      );
+      dump.set(name, rows[0]?.text ?? '');
+    }
+    return dump;
+  } finally {
+    await client.end();
+  }
+};
+
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+let database: ReadonlyMap<string, string>;
+let topics: string;
+let said: string;
+
+beforeAll(async () => {
+  kafka = await startKafka();
+  product = await makeProduct({ LOG_LEVEL: 'trace', KAFKA_BROKERS: kafka.brokers.join(',') });
+  keep('administrator’s token', product.adminToken);
+  await product.start();
+  await journey(apiOf(product.url, product.adminToken));
+  database = await wholeDatabase(await product.databaseUrl());
+  const names = topicsOf(registry, 'cadastre');
+  const events = database.get('event_store.events')?.split('\n').length ?? 0;
+  const messages = await readTopic(kafka.brokers, names, (all) => all.length >= events);
+  topics = JSON.stringify(messages);
+  const ended = await product.stop();
+  said = ended.stdout + ended.stderr;
+}, LONG);
+
+afterAll(async () => {
+  await product?.remove();
+  await kafka?.stop();
+});
+
+describe('a secret that was used', () => {
+  it('would be found, if it were there', () => {
+    expect(secrets.size).toBeGreaterThan(15);
+    for (const [name, secret] of secrets) {
+      for (const form of disguises(secret)) expect(found(`before ${form} after`)).toContain(name);
+    }
+  });
+
+  it('is in no table, neither of the log nor of a view', () => {
+    expect([...database.keys()]).toEqual(expect.arrayContaining(['event_store.events', 'views.workspaces']));
+    expect([...database].filter(([, text]) => text !== '').length).toBeGreaterThan(15);
+    expect([...database].flatMap(([table, text]) => found(text).map((name) => `${table}: ${name}`))).toEqual([]);
+  });
+
+  it('is in no topic', () => {
+    expect(topics).toContain('WorkspaceCreated');
+    expect(found(topics)).toEqual([]);
+  });
+
+  it('is in no line of the log', () => {
+    // Postgres' own words are among it, which tell of values where they are let.
+    expect(said).toContain('duplicate key value');
+    // The first administrator is greeted with their token, once, in what is printed for them.
+    expect(found(said.replaceAll(`TOKEN=${product.adminToken}`, ''))).toEqual([]);
+  });
+
+  it('is in no answer that refuses something', () => {
+    expect(refusals.filter(({ status }) => status < 400 || status >= 500).map(({ text }) => text)).toEqual([]);
+    expect(refusals.flatMap(({ text }) => found(text))).toEqual([]);
+  });
+
+  it('is in no file that was stored', async () => {
+    const files = await filesBelow(join(product.dataFolder, 'blobs'));
+    expect(files.length).toBeGreaterThanOrEqual(2);
+    const told = await Promise.all(files.map(async (file) => found((await readFile(file)).toString('latin1'))));
+    expect(told.flat()).toEqual([]);
+  });
+});

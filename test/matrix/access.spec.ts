@@ -1,0 +1,5 @@
+import { describeByHand } from './by-hand.js';
+import { describeMatrix } from './describe-matrix.js';
+import { ROWS } from './rows/index.js';
+
+describeMatrix('people, teams and tokens', ROWS.access, describeByHand);

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AskedAll } from './describe-matrix.js';
+import { nameOf } from './matrix.js';
+
+const OWNERS = ['owner', 'site admin', 'token of the owners'] as const;
+const MANAGERS = [...OWNERS, 'manageWorkspaces in the organization', 'manageProjects in the organization'] as const;
+const READERS = [...MANAGERS, 'readWorkspaces in the organization', 'readProjects in the organization'] as const;
+const ORGANIZATION = 'token of the organization';
+
+const WRITERS = [
+  'write on the workspace',
+  'admin on the workspace',
+  'write on the project',
+  'maintain on the project',
+  'admin on the project',
+  'token of a team, write',
+] as const;
+const ADMINS = ['admin on the workspace', 'maintain on the project', 'admin on the project'] as const;
+
+/**
+ * Who got through, name by name, as the contract (§5) and clients.md (§3) have it: a mistake in the permission table
+ * would be in what the matrix expects as well, and is seen here.
+ */
+export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
+  'POST /workspaces/:id/actions/lock': [
+    ...WRITERS,
+    ...MANAGERS,
+    ORGANIZATION,
+    'custom on the workspace, workspaceLocking true',
+    'custom on the project, locking true',
+  ],
+  'POST /workspaces/:id/actions/force-unlock': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  'PATCH /workspaces/:id': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  'PATCH /workspaces/:id, into another project': [...OWNERS, 'manageProjects in the organization', ORGANIZATION],
+  'POST /organizations/:organization/workspaces, in the default project': [...MANAGERS, ORGANIZATION],
+  'POST /organizations/:organization/workspaces, in the project': [
+    ...MANAGERS,
+    ORGANIZATION,
+    'admin on the project',
+    'custom on the project, create true',
+  ],
+  'POST /workspaces/:id/actions/safe-delete': [
+    ...ADMINS,
+    ...MANAGERS,
+    ORGANIZATION,
+    'custom on the project, delete true',
+  ],
+  'DELETE /workspaces/:id': [...OWNERS],
+  'DELETE /workspaces/:id, where admins may': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  // No state upload with an organization's token; who may store but not lock finds it not locked.
+  'POST /workspaces/:id/state-versions': [...WRITERS, ...MANAGERS],
+  'GET /state-versions/:id/download': [
+    ...READERS,
+    ...WRITERS,
+    ORGANIZATION,
+    'read on the workspace',
+    'plan on the workspace',
+    'read on the project',
+    'custom on the workspace, stateVersions read',
+    'custom on the workspace, stateVersions write',
+    'custom on the project, stateVersions read',
+    'custom on the project, stateVersions write',
+  ],
+  'PATCH /workspaces/:id/relationships/ssh-key': [...ADMINS, ...MANAGERS],
+
+  'POST /runs': [
+    ...WRITERS,
+    ...MANAGERS,
+    'plan on the workspace',
+    'custom on the workspace, runs plan',
+    'custom on the workspace, runs apply',
+    'custom on the project, runs plan',
+    'custom on the project, runs apply',
+  ],
+  'POST /runs/:id/actions/apply': [
+    ...WRITERS,
+    ...MANAGERS,
+    'custom on the workspace, runs apply',
+    'custom on the project, runs apply',
+  ],
+  'POST /runs/:id/progress': ['token of an agent'],
+  'POST /workspaces/:id/vars': [
+    ...WRITERS,
+    ...MANAGERS,
+    ORGANIZATION,
+    'custom on the workspace, variables write',
+    'custom on the project, variables write',
+  ],
+
+  'PATCH /organizations/:organization': [...OWNERS],
+  'DELETE /organizations/:organization': [...OWNERS],
+  'GET /organization/audit-trail': [ORGANIZATION, 'token for the audit trail'],
+  'POST /admin/organizations/:organization/subscription': ['site admin'],
+  'PATCH /projects/:id': [
+    ...OWNERS,
+    ORGANIZATION,
+    'manageProjects in the organization',
+    'admin on the project',
+    'custom on the project, settings update',
+    'custom on the project, settings delete',
+  ],
+  'DELETE /projects/:id': [
+    ...OWNERS,
+    ORGANIZATION,
+    'manageProjects in the organization',
+    'admin on the project',
+    'custom on the project, settings delete',
+  ],
+  'POST /organizations/:organization/ssh-keys': [...OWNERS, 'manageVcsSettings in the organization'],
+  'POST /organizations/:organization/agent-pools': [...OWNERS, ORGANIZATION, 'manageAgentPools in the organization'],
+
+  'POST /organizations/:organization/teams': [...OWNERS, ORGANIZATION, 'manageTeams in the organization'],
+  'POST /organizations/:organization/teams, with access to the organization': [...OWNERS, ORGANIZATION],
+  'POST /teams/:id/relationships/users': [...OWNERS, ORGANIZATION, 'manageMembership in the organization'],
+  'POST /teams/:id/relationships/users, the owners': [...OWNERS],
+  'POST /teams/:id/authentication-tokens, the owners': [...OWNERS],
+  'POST /teams/:id/authentication-tokens, an open one': [...OWNERS, ORGANIZATION, 'manageTeams in the organization'],
+  'POST /organizations/:organization/authentication-token': [...OWNERS],
+  'POST /users/:id/authentication-tokens, a member’s': ['site admin', 'member of a team without access'],
+  'POST /team-workspaces': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  'POST /team-projects': [
+    ...OWNERS,
+    ORGANIZATION,
+    'manageProjects in the organization',
+    'admin on the project',
+    'custom on the project, teams manage',
+  ],
+};
+
+const gotThrough = (answers: ReadonlyMap<string, string> | undefined): string[] =>
+  [...(answers ?? [])].filter(([, answer]) => /^2/.test(answer)).map(([caller]) => caller);
+
+export const describeByHand = ({ rows, answers }: AskedAll): void => {
+  const names = new Set(rows.map(nameOf));
+  describe('who gets through, as the contract has it', () => {
+    it.each(Object.entries(BY_HAND).filter(([name]) => names.has(name)))('%s', (name, callers) => {
+      expect(gotThrough(answers.get(name)).toSorted()).toEqual([...callers].toSorted());
+    });
+  });
+};

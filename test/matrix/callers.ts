@@ -1,0 +1,150 @@
+import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS } from '#access';
+import type {
+  Grant,
+  OrganizationAccess,
+  ProjectAccess,
+  ProjectLevel,
+  ProjectWorkspaceAccess,
+  Standing,
+  Identity,
+  WorkspaceAccess,
+  WorkspaceLevel,
+} from '#access';
+
+/** What a caller's only team has been given: on the workspace `one`, on the project that it lies in. */
+export type Given = Extract<Grant, { on: 'workspace' | 'project' }>;
+
+/** How somebody comes to the door. Everything that is said of them here is then made so over HTTP (arrive.ts). */
+export type Caller = {
+  readonly name: string;
+  /** What their token is, or why it opens nothing. */
+  readonly comes:
+    Identity['kind'] | 'without a token' | 'with a wrong token' | 'with an expired token' | 'with a revoked token';
+  /** What they are in acme. */
+  readonly standing: readonly Standing[];
+  readonly access?: OrganizationAccess;
+  readonly given?: Given;
+  readonly siteAdmin?: true;
+  /** Owns another organization instead. */
+  readonly foreign?: true;
+  readonly invited?: true;
+};
+
+const LEAST_ON_WORKSPACE: WorkspaceAccess = {
+  runs: 'read',
+  variables: 'none',
+  stateVersions: 'none',
+  sentinelMocks: 'none',
+  workspaceLocking: false,
+  runTasks: false,
+};
+const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
+  runs: 'read',
+  variables: 'none',
+  stateVersions: 'none',
+  sentinelMocks: 'none',
+  runTasks: false,
+  create: false,
+  locking: false,
+  delete: false,
+  move: false,
+};
+const LEAST_ON_PROJECT: ProjectAccess = { settings: 'read', teams: 'none', variableSets: 'none' };
+
+/** Somebody of whose teams nothing else is to be known. */
+const member = (name: string, given?: Given): Caller => ({
+  name,
+  comes: 'user',
+  standing: ['member'],
+  ...(given ? { given } : {}),
+});
+
+const levels: readonly Caller[] = [
+  ...(['read', 'plan', 'write', 'admin'] as const satisfies readonly WorkspaceLevel[]).map((level) =>
+    member(`${level} on the workspace`, { on: 'workspace', level }),
+  ),
+  ...(['read', 'write', 'maintain', 'admin'] as const satisfies readonly ProjectLevel[]).map((level) =>
+    member(`${level} on the project`, { on: 'project', level }),
+  ),
+];
+
+const custom = <T>(field: keyof T & string, values: readonly T[keyof T][]): [string, Partial<T>][] =>
+  values.map((value) => [`${field} ${String(value)}`, { [field]: value } as Partial<T>]);
+
+/** Each field of `custom` by itself, at each of its values. */
+const customOnWorkspace: readonly Caller[] = [
+  ...custom<WorkspaceAccess>('runs', ['read', 'plan', 'apply']),
+  ...custom<WorkspaceAccess>('variables', ['read', 'write']),
+  ...custom<WorkspaceAccess>('stateVersions', ['read-outputs', 'read', 'write']),
+  ...custom<WorkspaceAccess>('sentinelMocks', ['read']),
+  ...custom<WorkspaceAccess>('workspaceLocking', [true]),
+  ...custom<WorkspaceAccess>('runTasks', [true]),
+].map(([name, field]) =>
+  member(`custom on the workspace, ${name}`, {
+    on: 'workspace',
+    level: 'custom',
+    custom: { ...LEAST_ON_WORKSPACE, ...field },
+  }),
+);
+
+const customInProject: readonly Caller[] = [
+  ...custom<ProjectWorkspaceAccess>('runs', ['read', 'plan', 'apply']),
+  ...custom<ProjectWorkspaceAccess>('variables', ['read', 'write']),
+  ...custom<ProjectWorkspaceAccess>('stateVersions', ['read-outputs', 'read', 'write']),
+  ...custom<ProjectWorkspaceAccess>('sentinelMocks', ['read']),
+  ...custom<ProjectWorkspaceAccess>('runTasks', [true]),
+  ...custom<ProjectWorkspaceAccess>('create', [true]),
+  ...custom<ProjectWorkspaceAccess>('locking', [true]),
+  ...custom<ProjectWorkspaceAccess>('delete', [true]),
+  ...custom<ProjectWorkspaceAccess>('move', [true]),
+].map(([name, field]) =>
+  member(`custom on the project, ${name}`, {
+    on: 'project',
+    level: 'custom',
+    custom: { ...LEAST_IN_PROJECT, ...field, project: LEAST_ON_PROJECT },
+  }),
+);
+
+const customOnProject: readonly Caller[] = [
+  ...custom<ProjectAccess>('settings', ['update', 'delete']),
+  ...custom<ProjectAccess>('teams', ['read', 'manage']),
+  ...custom<ProjectAccess>('variableSets', ['read', 'write']),
+].map(([name, field]) =>
+  member(`custom on the project, ${name}`, {
+    on: 'project',
+    level: 'custom',
+    custom: { ...LEAST_IN_PROJECT, project: { ...LEAST_ON_PROJECT, ...field } },
+  }),
+);
+
+const organizationAccess: readonly Caller[] = ORGANIZATION_ACCESS.map((flag) => ({
+  name: `${flag} in the organization`,
+  comes: 'user',
+  standing: ['member', flag],
+  access: { ...NO_ORGANIZATION_ACCESS, [flag]: true },
+}));
+
+const unknown = (comes: Caller['comes']): Caller => ({ name: comes, comes, standing: [] });
+
+/** Everybody who ever asks. Who adds a kind of caller adds a line here. */
+export const CALLERS: readonly Caller[] = [
+  unknown('without a token'),
+  unknown('with a wrong token'),
+  unknown('with an expired token'),
+  unknown('with a revoked token'),
+  { name: 'owner of another organization', comes: 'user', standing: [], foreign: true },
+  { name: 'invited, not accepted', comes: 'user', standing: [], invited: true },
+  member('member of a team without access'),
+  ...levels,
+  ...customOnWorkspace,
+  ...customInProject,
+  ...customOnProject,
+  ...organizationAccess,
+  { name: 'owner', comes: 'user', standing: ['member', 'owner'] },
+  { name: 'site admin', comes: 'user', standing: [], siteAdmin: true },
+  { name: 'token of a team, write', comes: 'team', standing: ['member'], given: { on: 'workspace', level: 'write' } },
+  { name: 'token of the owners', comes: 'team', standing: ['member', 'owner'] },
+  { name: 'token of the organization', comes: 'organization', standing: ['organization-token'] },
+  { name: 'token for the audit trail', comes: 'audit-trails', standing: ['audit-token'] },
+  { name: 'token of an agent', comes: 'agent', standing: ['agent'] },
+];

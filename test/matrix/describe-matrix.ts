@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { logLength } from '../support/log.js';
+import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import {
+  addressOf,
+  answerOf,
+  ask,
+  differences,
+  expectedOf,
+  nameOf,
+  send,
+  type Answers,
+  type Difference,
+  type Params,
+  type Row,
+} from './matrix.js';
+import { CALLERS } from './callers.js';
+import type { Arrived, World } from './land.js';
+import { HastyClock, inhabit } from './world.js';
+
+const AT_ONCE = 8;
+
+/** In some order, not too many at once. */
+const each = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+  const waiting = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+};
+
+const isRead = ({ route }: Row): boolean => route.startsWith('GET');
+
+/** Reads come first: what the others make would be in their lists. */
+const inOrder = (rows: readonly Row[]): Row[] => [...rows.filter(isRead), ...rows.filter((row) => !isRead(row))];
+
+/** Everybody's answers to one row. Who is refused asks first, and leaves nothing in the log. */
+export const askAll = async (row: Row, world: World): Promise<Answers> => {
+  const answers = new Map<string, string>();
+  const target = (caller: Arrived): Params => row.about.standing(caller, world);
+  const keep = (caller: Arrived, answer: Answer): void => void answers.set(caller.name, answerOf(row, answer));
+  const mayDoIt = (caller: Arrived): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
+  await row.setUp?.(world);
+  const before = await logLength(world.server.store);
+  await each(
+    world.callers.filter((caller) => !mayDoIt(caller)),
+    async (caller) => keep(caller, await ask(row, { world, caller, api: caller.api, params: target(caller) })),
+  );
+  expect(await logLength(world.server.store)).toBe(before);
+  const doIt = async (caller: Arrived): Promise<void> => {
+    const fresh = row.fresh ? await row.about.fresh?.(caller, world) : undefined;
+    const cell = { world, caller, api: caller.api, params: target(caller), ...fresh };
+    await row.before?.(cell);
+    keep(caller, await ask(row, cell));
+  };
+  const allowed = world.callers.filter(mayDoIt);
+  if (isRead(row)) await each(allowed, doIt);
+  else for (const caller of allowed) await doIt(caller);
+  await row.tearDown?.(world);
+  return answers;
+};
+
+/** Of the same shape, and of nothing that there is. */
+const absent = (value: string): string =>
+  value.replace(/^([a-z]+-)?.*$/, (_, prefix = 'no-') => `${prefix}${'x'.repeat(16)}`);
+
+const besides = (params: Params): Params[] =>
+  Object.keys(params).map((name) => ({ ...params, [name]: absent(params[name] ?? '') }));
+
+/** What an answer says, but for the names in the question. */
+const said = ({ status, text, headers }: Answer, params: Params): unknown => ({
+  status,
+  type: headers.get('content-type'),
+  text: Object.values(params).reduce((rest, value) => rest.replaceAll(value, '…'), text),
+});
+
+const hasParameter = ({ route, demands }: Row): boolean => route.includes(':') && demands !== 'anybody';
+
+/** Who may not see it, from outside and from inside. */
+const strangersTo = (row: Row, world: World): Arrived[] =>
+  [({ foreign }: Arrived) => foreign === true, ({ standing }: Arrived) => standing.includes('member')].flatMap((is) =>
+    world.callers.filter((caller) => is(caller) && expectedOf(row, caller, world) === '404').slice(0, 1),
+  );
+
+type Told = { readonly there: unknown; readonly notThere: unknown };
+
+/** What a stranger is told about something, and about what there is not, asked properly and with a senseless body. */
+const toldTo = async (caller: Arrived, row: Row, world: World): Promise<Told[]> => {
+  const params = row.about.standing(caller, world);
+  const askFor = (about: Params) => ask(row, { world, caller, api: caller.api, params: about });
+  const sendTo = (about: Params) => {
+    const { method, path } = addressOf(row, about);
+    return method === 'GET' ? askFor(about) : send(caller.api, method, path, { data: 7 });
+  };
+  const told: Told[] = [];
+  for (const other of besides(params)) {
+    for (const question of [askFor, sendTo]) {
+      told.push({ there: said(await question(params), params), notThere: said(await question(other), other) });
+    }
+  }
+  return told;
+};
+
+/** What was asked, and what everybody was answered, by the row's name. */
+export type AskedAll = {
+  readonly rows: readonly Row[];
+  readonly world: () => World;
+  readonly answers: ReadonlyMap<string, Answers>;
+};
+
+/** Asks everybody everything. `more` is for tests that look at the answers in other ways. */
+export const describeMatrix = (name: string, rows: readonly Row[], more?: (asked: AskedAll) => void): void => {
+  const answers = new Map<string, Answers>();
+  let server: TestServer;
+  let world: World;
+
+  beforeAll(async () => {
+    const clock = new HastyClock();
+    server = await startTestServer({ clock, followers: true });
+    world = await inhabit(server, clock);
+  });
+
+  afterAll(async () => {
+    await server.close();
+    const cells = [...answers.values()].reduce((sum, { size }) => sum + size, 0);
+    process.stdout.write(`matrix of ${name}: ${answers.size} rows, ${CALLERS.length} callers, ${cells} cells\n`);
+  });
+
+  describe(`${name}: every route answers every kind of caller as the table says`, () => {
+    it.each(inOrder(rows).map((row) => [nameOf(row), row] as const))('%s', async (called, row) => {
+      const given = await askAll(row, world);
+      answers.set(called, given);
+      expect(differences(row, given, world).map(inWords)).toEqual([]);
+    });
+  });
+
+  describe(`${name}: what a caller may not see is as if it were not there`, () => {
+    it.each(rows.filter(hasParameter).map((row) => [nameOf(row), row] as const))('%s', async (_, row) => {
+      const told = await Promise.all(strangersTo(row, world).map((caller) => toldTo(caller, row, world)));
+      for (const { there, notThere } of told.flat()) expect(notThere).toEqual(there);
+    });
+  });
+
+  more?.({ rows, world: () => world, answers });
+};
+
+const inWords = ({ caller, expected, answered }: Difference): string => `${caller}: ${answered}, and not ${expected}`;

@@ -1,0 +1,215 @@
+import { attributesOf } from '#json-api';
+import {
+  answered,
+  makeAgentPool,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeRun,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../support/seeds.js';
+import type { Answer, Api, TestServer } from '../support/server.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import type { Caller, Given } from './callers.js';
+
+/** A caller who is here: with a token, and with what callers.ts says of them. */
+export type Arrived = Caller & {
+  readonly api: Api;
+  /** Of the user, team or organization that the token is; of somebody else where it is none. */
+  readonly id: string;
+  /** Their username, or their team's name. */
+  readonly short: string;
+  /** Their membership in acme, or in rival; empty where they have none. */
+  readonly membership: string;
+  /** The team that speaks for them; empty where there is none. */
+  readonly team: string;
+};
+
+/** Two organizations and everybody who may knock. */
+export type World = {
+  readonly server: TestServer;
+  readonly callers: readonly Arrived[];
+  readonly acme: SeededOrganization;
+  readonly rival: SeededOrganization;
+  /** The project that grants are on, its workspace `one` that grants are on, and one beside it. */
+  readonly land: string;
+  readonly one: string;
+  readonly beside: string;
+  /** A project and its workspace that nobody has been given anything on. */
+  readonly elsewhere: string;
+  readonly far: string;
+  readonly stateVersion: string;
+  readonly output: string;
+  /** Teams that no caller is in: one that everybody sees, and a secret one. */
+  readonly openTeam: string;
+  readonly secretTeam: string;
+  readonly pool: string;
+  readonly otherPool: string;
+  readonly things: Things;
+  /** Memberships of people who ask nothing; the other one owns acme. */
+  readonly guest: string;
+  readonly guestOwner: string;
+  /** Ids of what these two teams have been given, by `open on the workspace` and the like. */
+  readonly access: Readonly<Record<string, string>>;
+  /** An agent of the pool. */
+  readonly agent: string;
+  /** Ids of tokens that stay, by whose they are (rows/tokens.ts). */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** A name that nothing has yet. */
+  readonly unique: (of: string) => string;
+};
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+const relation = (type: string, id: string): object => ({ data: { type, id } });
+
+const onWorkspace = (given: Extract<Given, { on: 'workspace' }>): Attributes => ({
+  access: given.level,
+  ...(given.level === 'custom' ? attributesOf(given.custom) : {}),
+});
+
+const onProject = (given: Extract<Given, { on: 'project' }>): Attributes => {
+  if (given.level !== 'custom') return { access: given.level };
+  const { project, ...inEach } = given.custom;
+  return {
+    access: 'custom',
+    'project-access': attributesOf(project),
+    'workspace-access': attributesOf(inEach),
+  };
+};
+
+/** What callers.ts says that a team is given, given on that workspace or project. */
+export const giveAccess = async (server: TestServer, team: string, given: Given, target: string): Promise<string> => {
+  const [type, attributes] =
+    given.on === 'workspace'
+      ? (['team-workspaces', onWorkspace(given)] as const)
+      : (['team-projects', onProject(given)] as const);
+  const relationships = { team: relation('teams', team), [given.on]: relation(`${given.on}s`, target) };
+  const made = await server.post(`/api/v2/${type}`, resource(type, attributes, relationships));
+  return answered(made, 201).body.data.id as string;
+};
+
+/** A state version with an output in it; the workspace is unlocked again. */
+export const addState = async (server: TestServer, workspace: string): Promise<string> => {
+  const state = stateFile({ outputs: { out: { value: 1, type: 'number' } } });
+  const { data } = newStateVersion(state, { inline: true }) as { data: { attributes: object } };
+  const attributes = { ...data.attributes, 'json-state': Buffer.from('{}').toString('base64') };
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const made = await server.post(
+    `/api/v2/workspaces/${workspace}/state-versions`,
+    resource('state-versions', attributes),
+  );
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return answered(made, 201).body.data.id as string;
+};
+
+const inProject = (id: string): object => ({
+  project: { data: { type: 'projects', id } },
+  tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
+  'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
+});
+
+const idOf = (answer: Answer): string => answered(answer, 201).body.data.id as string;
+
+/** A set of variables with a variable in it. */
+const makeSet = async (server: TestServer, name: string, relationships: object = {}): Promise<[string, string]> => {
+  const set = idOf(
+    await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name }, relationships)),
+  );
+  return [set, idOf(await server.post(`/api/v2/varsets/${set}/relationships/vars`, newVariable(name)))];
+};
+
+export const newVariable = (key: string): object => resource('vars', { key, value: 'v', category: 'terraform' });
+
+export const newSshKey = (name: string): object => resource('ssh-keys', { name, value: 'a private key' });
+
+/** What hangs on the workspace, on the project or on the organization: one of each. */
+const furnish = async (server: TestServer, land: string, one: string) => {
+  const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
+  const variable = idOf(await server.post(`/api/v2/workspaces/${one}/vars`, newVariable('key')));
+  const [openSet, openSetVariable] = await makeSet(server, 'set-of-all');
+  const [landSet, landSetVariable] = await makeSet(server, 'set-of-land', { parent: relation('projects', land) });
+  const configuration = await makeConfigurationVersion(server, one);
+  // It holds no workspace, so that nothing else has to wait for it.
+  const run = await makeRun(server, one, { 'plan-only': true });
+  const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
+  const events = answered(await server.get(`/api/v2/runs/${run}/run-events`), 200);
+  const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
+  return {
+    sshKey,
+    variable,
+    openSet,
+    openSetVariable,
+    landSet,
+    landSetVariable,
+    configuration,
+    run,
+    comment,
+    runEvent: events.body.data[0].id as string,
+    plan: relationships.plan.data.id as string,
+    apply: relationships.apply.data.id as string,
+  };
+};
+
+export type Things = Awaited<ReturnType<typeof furnish>>;
+
+/** As it is before anybody arrives. */
+export type Land = Omit<World, 'callers' | 'tokens' | 'agent'>;
+
+export const settle = async (server: TestServer): Promise<Land> => {
+  const acme = await makeOrganization(server, 'acme');
+  const rival = await makeOrganization(server, 'rival');
+  await makeWorkspace(server, 'rival', 'one');
+  const land = await makeProject(server, 'acme', 'land');
+  const elsewhere = await makeProject(server, 'acme', 'elsewhere');
+  const one = await makeWorkspace(server, 'acme', 'one', {}, inProject(land));
+  const beside = await makeWorkspace(server, 'acme', 'beside', {}, inProject(land));
+  const far = await makeWorkspace(server, 'acme', 'far', {}, inProject(elsewhere));
+  const stateVersion = await addState(server, one);
+  const outputs = answered(await server.get(`/api/v2/state-versions/${stateVersion}/outputs`), 200);
+  const output = outputs.body.data[0].id as string;
+  const openTeam = await makeTeam(server, acme.name, 'open', { visibility: 'organization' });
+  const secretTeam = await makeTeam(server, acme.name, 'secret');
+  const pool = await makeAgentPool(server, acme.name, 'pool');
+  const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
+  const things = await furnish(server, land, one);
+  const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
+  const access = {
+    'open on the workspace': await giveAccess(server, openTeam, read('workspace'), one),
+    'secret on the workspace': await giveAccess(server, secretTeam, read('workspace'), one),
+    'open on the project': await giveAccess(server, openTeam, read('project'), land),
+    'secret on the project': await giveAccess(server, secretTeam, read('project'), land),
+  };
+  for (const team of [openTeam, secretTeam, acme.ownersTeam])
+    await makeToken(server, `/api/v2/teams/${team}/authentication-token`);
+  const { membership: guest } = await makeMember(server, acme.name, 'guest');
+  const { membership: guestOwner } = await makeMember(server, acme.name, 'guest-owner', [acme.ownersTeam]);
+  let names = 0;
+  const unique = (of: string): string => `${of}-${(names += 1)}`;
+  return {
+    server,
+    acme,
+    rival,
+    land,
+    one,
+    beside,
+    elsewhere,
+    far,
+    stateVersion,
+    output,
+    openTeam,
+    secretTeam,
+    pool,
+    otherPool,
+    things,
+    access,
+    guest,
+    guestOwner,
+    unique,
+  };
+};

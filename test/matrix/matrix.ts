@@ -1,0 +1,163 @@
+import { may, permissions, type Identity, type Permission, type Place } from '#access';
+import type { Caller } from './callers.js';
+import type { Answer, Api } from '../support/server.js';
+import type { Arrived, World } from './land.js';
+
+/** What a route is about, and so where its permissions are asked for: which of targets.ts. */
+export type Target = {
+  /** Where the caller's permission for it is asked. */
+  readonly place: (caller: Arrived, world: World) => Place;
+  /** For the parameters of the path: one that stays as it is for all callers. */
+  readonly standing: (caller: Arrived, world: World) => Params;
+  /** One like it for this caller alone, who may do with it what they want. */
+  readonly fresh?: (caller: Arrived, world: World) => Promise<Fresh>;
+};
+
+/** With another token of the same kind, where theirs opens nothing there. */
+export type Fresh = { readonly params: Params; readonly api?: Api };
+
+/** Values of the path's parameters, by name. */
+export type Params = Readonly<Record<string, string>>;
+
+export type Cell = { readonly world: World; readonly caller: Arrived; readonly api: Api; readonly params: Params };
+
+export type Demand = Permission | readonly [Permission, Target] | { readonly anyOf: readonly Permission[] };
+
+export type Row = {
+  /** As the gateway has it, without `/api/v2`. */
+  readonly route: string;
+  /** What is special, where a route has several rows. */
+  readonly when?: string;
+  readonly about: Target;
+  /**
+   * Rows of the permission table, all wanted, in this order: the first that is missing says how it is refused. At the
+   * target, or at another one. `anybody` needs no token, `any token` no permission.
+   */
+  readonly demands: 'anybody' | 'any token' | readonly Demand[];
+  /** What who may is answered. */
+  readonly status: number | ((asked: Asked) => number);
+  readonly query?: (cell: Omit<Cell, 'api' | 'params'>) => string;
+  readonly body?: unknown;
+  /** Where the body is not the same for all. */
+  readonly bodyFor?: (cell: Cell) => unknown;
+  /** Whether who may uses the target up. */
+  readonly fresh?: true;
+  /** What who may does with their target before. */
+  readonly before?: (cell: Cell) => Promise<unknown>;
+  /** Before and after the row as a whole. */
+  readonly setUp?: (world: World) => Promise<unknown>;
+  readonly tearDown?: (world: World) => Promise<unknown>;
+  /** Names of what a list shows this caller, and counts. */
+  readonly shows?: (asked: Asked) => readonly string[];
+  /** The name under which an entry of the list is known; its attribute `name` where this is missing. */
+  readonly nameOf?: (entry: any) => string;
+};
+
+export type Asked = {
+  readonly caller: Arrived;
+  readonly world: World;
+  readonly may: (permission: Permission, place: Place) => boolean;
+};
+
+export type May = (actor: Identity, permission: Permission, place: Place) => boolean;
+
+/** By the caller's name, what they were answered, in words: `404`, `200`, `200 [far, one]`. */
+export type Answers = ReadonlyMap<string, string>;
+
+export const nameOf = ({ route, when }: Row): string => (when === undefined ? route : `${route}, ${when}`);
+
+const KNOWN_KINDS: readonly Caller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent'];
+
+/** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
+export const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
+  kind: caller.comes as Identity['kind'],
+  id: caller.id,
+  name: caller.name,
+  siteAdmin: caller.siteAdmin ?? false,
+  teams: [],
+  standings: new Map([
+    ...(caller.standing.length > 0 ? [[acme.id, new Set(caller.standing)] as const] : []),
+    ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
+  ]),
+  expiredAt: null,
+  epoch: 0,
+});
+
+const refusalOf = (wanted: readonly Permission[]): string =>
+  wanted.every((permission) => 'refusal' in permissions[permission]) ? '403' : '404';
+
+const wantedBy = (demand: Demand, about: Target): readonly [readonly Permission[], Target] => {
+  if (typeof demand === 'string') return [[demand], about];
+  return 'anyOf' in demand ? [demand.anyOf, about] : [[demand[0]], demand[1]];
+};
+
+/** What the table says that this caller is answered. */
+export const expectedOf = (row: Row, caller: Arrived, world: World, allow: May = may): string => {
+  const { demands, about, status, shows } = row;
+  if (demands !== 'anybody') {
+    if (!KNOWN_KINDS.includes(caller.comes)) return '401';
+    const identity = identityOf(caller, world);
+    for (const demand of demands === 'any token' ? [] : demands) {
+      const [wanted, where] = wantedBy(demand, about);
+      const has = (permission: Permission): boolean => allow(identity, permission, where.place(caller, world));
+      if (!wanted.some(has)) return refusalOf(wanted);
+    }
+  }
+  const identity = identityOf(caller, world);
+  const asked: Asked = { caller, world, may: (permission, place) => allow(identity, permission, place) };
+  const number = typeof status === 'number' ? status : status(asked);
+  return shows ? inWords(number, shows(asked)) : String(number);
+};
+
+const inWords = (status: number, names: readonly string[]): string => `${status} [${names.toSorted().join(', ')}]`;
+
+export const answerOf = ({ shows, nameOf: called = nameIn }: Row, { status, body }: Answer): string => {
+  if (!shows || status !== 200) return String(status);
+  const { data, meta } = body as { data: unknown[]; meta?: { pagination: { 'total-count': number } } };
+  const counted = meta === undefined || meta.pagination['total-count'] === data.length;
+  return `${inWords(status, data.map(called))}${counted ? '' : `, counted ${meta?.pagination['total-count']}`}`;
+};
+
+const nameIn = (entry: any): string => entry.attributes.name as string;
+
+export type Difference = {
+  readonly row: string;
+  readonly caller: string;
+  readonly expected: string;
+  readonly answered: string;
+};
+
+/** The cells of a row in which the answer is not what the table says. */
+export const differences = (row: Row, answers: Answers, world: World, allow: May = may): Difference[] =>
+  world.callers
+    .map((caller) => ({
+      row: nameOf(row),
+      caller: caller.name,
+      expected: expectedOf(row, caller, world, allow),
+      answered: answers.get(caller.name) ?? 'not asked',
+    }))
+    .filter(({ expected, answered }) => expected !== answered);
+
+const PREFIX = /^\/(?:healthz|readyz|metrics|\.well-known)/;
+
+/** The address with its parameters put in. */
+export const addressOf = ({ route }: Row, params: Params): { readonly method: string; readonly path: string } => {
+  const [method = '', template = ''] = route.split(' ');
+  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`${route}: its target has no ${name}`);
+    return value;
+  });
+  return { method, path: PREFIX.test(path) ? path : `/api/v2${path}` };
+};
+
+const VERBS = { GET: 'get', POST: 'post', PATCH: 'patch', PUT: 'put', DELETE: 'delete' } as const;
+
+export const send = (api: Api, method: string, path: string, body?: unknown): Promise<Answer> =>
+  api[VERBS[method as keyof typeof VERBS]](path, body);
+
+export const ask = (row: Row, cell: Cell): Promise<Answer> => {
+  const { method, path } = addressOf(row, cell.params);
+  const query = row.query ? `?${row.query(cell)}` : '';
+  return send(cell.api, method, `${path}${query}`, row.bodyFor ? row.bodyFor(cell) : row.body);
+};

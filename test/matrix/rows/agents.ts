@@ -1,0 +1,119 @@
+import { SITE } from '#access';
+import { resource } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import { agent, agentPool, inAcme, organization, theAgent, thing } from '../targets.js';
+import { newSshKey } from '../land.js';
+
+const POOLS = '/organizations/:organization/agent-pools';
+
+const reads: readonly Row[] = [
+  {
+    route: `GET ${POOLS}`,
+    about: organization,
+    demands: ['read-agent-pools'],
+    status: 200,
+    shows: () => ['pool', 'other-pool'],
+  },
+  { route: 'GET /agent-pools/:id', about: agentPool, demands: ['read-agent-pools'], status: 200 },
+  { route: 'GET /agent-pools/:pool/agents', about: agentPool, demands: ['read-agent-pools'], status: 200 },
+  { route: 'GET /agents/:id', about: agent, demands: ['read-agent-pools'], status: 200 },
+];
+
+const changes: readonly Row[] = [
+  {
+    route: `POST ${POOLS}`,
+    about: organization,
+    demands: ['manage-agent-pools'],
+    status: 201,
+    bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('made') }),
+  },
+  {
+    route: 'PATCH /agent-pools/:id',
+    about: agentPool,
+    demands: ['manage-agent-pools'],
+    status: 200,
+    body: resource('agent-pools'),
+  },
+  { route: 'DELETE /agent-pools/:id', about: agentPool, demands: ['manage-agent-pools'], status: 204, fresh: true },
+  {
+    route: 'DELETE /agents/:id',
+    about: agent,
+    demands: ['manage-agent-pools'],
+    status: 204,
+    fresh: true,
+    // One that works is not taken away.
+    before: ({ world, params }) =>
+      theAgent(world).api.post(`/api/v2/agents/${params['id']}/actions/ping`, resource('agents', { status: 'exited' })),
+  },
+];
+
+/** A pool of the same organization that is not the agent's: nobody speaks for it. */
+const otherPool: Target = {
+  place: () => SITE,
+  standing: (_, { otherPool: id }) => ({ id, pool: id }),
+};
+
+/** What agents do, with their own pool's token. */
+const executing: readonly Row[] = [
+  { route: 'POST /agent-pools/:pool/agents', about: agentPool, demands: ['execute-run'], status: 201 },
+  {
+    route: 'POST /agent-pools/:pool/agents',
+    when: 'not their pool',
+    about: otherPool,
+    demands: ['execute-run'],
+    status: 201,
+  },
+  {
+    route: 'POST /agents/:id/actions/ping',
+    about: agent,
+    demands: ['execute-run'],
+    status: 200,
+    body: resource('agents', { status: 'idle' }),
+  },
+  { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
+  {
+    route: 'GET /agent-pools/:id/runs',
+    when: 'not their pool',
+    about: otherPool,
+    demands: ['execute-run'],
+    status: 200,
+  },
+];
+
+const KEYS = '/organizations/:organization/ssh-keys';
+
+const sshKey: Target = {
+  ...thing(inAcme, 'sshKey'),
+  fresh: async (_, { server, acme, unique }) => {
+    const made = await server.post(`/api/v2/organizations/${acme.name}/ssh-keys`, newSshKey(unique('key')));
+    return { params: { id: made.body.data.id as string } };
+  },
+};
+
+const sshKeys: readonly Row[] = [
+  { route: `GET ${KEYS}`, about: organization, demands: ['read-ssh-keys'], status: 200, shows: () => ['key'] },
+  {
+    route: `POST ${KEYS}`,
+    about: organization,
+    demands: ['manage-ssh-keys'],
+    status: 201,
+    bodyFor: ({ world }) => newSshKey(world.unique('made')),
+  },
+  { route: 'GET /ssh-keys/:id', about: sshKey, demands: ['read-ssh-keys'], status: 200 },
+  {
+    route: 'PATCH /ssh-keys/:id',
+    about: sshKey,
+    demands: ['read-ssh-keys', 'manage-ssh-keys'],
+    status: 200,
+    body: resource('ssh-keys'),
+  },
+  {
+    route: 'DELETE /ssh-keys/:id',
+    about: sshKey,
+    demands: ['read-ssh-keys', 'manage-ssh-keys'],
+    status: 204,
+    fresh: true,
+  },
+];
+
+export const agentsAndKeys: readonly Row[] = [...reads, ...changes, ...executing, ...sshKeys];

@@ -1,0 +1,19 @@
+import { agentsAndKeys } from './agents.js';
+import { edge } from './edge.js';
+import { organizations } from './organizations.js';
+import { people } from './people.js';
+import { runs } from './runs.js';
+import { state } from './state.js';
+import { teamAccess } from './team-access.js';
+import { teams } from './teams.js';
+import { tokens } from './tokens.js';
+import { variables } from './variables.js';
+import { workspaces } from './workspaces.js';
+
+/** The whole table, by the spec that asks it. */
+export const ROWS = {
+  site: [...edge, ...organizations, ...agentsAndKeys],
+  access: [...people, ...teams, ...tokens, ...teamAccess],
+  workspaces: [...workspaces, ...state],
+  runs: [...runs, ...variables],
+} as const;

@@ -1,0 +1,87 @@
+import { SITE } from '#access';
+import { resource } from '../../support/seeds.js';
+import type { Row } from '../matrix.js';
+import { inAcme, onTheProject, organization, project, site } from '../targets.js';
+
+const founding: readonly Row[] = [
+  {
+    route: 'GET /organizations',
+    about: site,
+    demands: 'any token',
+    status: 200,
+    nameOf: ({ id }) => id as string,
+    shows: ({ may, world: { acme, rival } }) =>
+      [acme, rival].filter(({ id }) => may('list-organization', { organization: id })).map(({ name }) => name),
+  },
+  {
+    route: 'POST /organizations',
+    about: site,
+    demands: ['create-organization'],
+    status: 201,
+    bodyFor: ({ world }) => resource('organizations', { name: world.unique('founded'), email: 'ops@acme.test' }),
+  },
+];
+
+const ORGANIZATION = '/organizations/:organization';
+
+const one: readonly Row[] = [
+  { route: `GET ${ORGANIZATION}`, about: organization, demands: ['read-organization'], status: 200 },
+  {
+    route: `PATCH ${ORGANIZATION}`,
+    about: organization,
+    demands: ['update-organization'],
+    status: 200,
+    body: resource('organizations'),
+  },
+  { route: `DELETE ${ORGANIZATION}`, about: organization, demands: ['delete-organization'], status: 204, fresh: true },
+  { route: `GET ${ORGANIZATION}/entitlement-set`, about: organization, demands: ['read-entitlements'], status: 200 },
+  { route: `GET ${ORGANIZATION}/subscription`, about: organization, demands: ['read-entitlements'], status: 200 },
+];
+
+const administration: readonly Row[] = [
+  { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
+  {
+    route: `POST /admin${ORGANIZATION}/subscription`,
+    about: { ...organization, place: () => SITE },
+    demands: ['manage-subscription'],
+    status: 200,
+    body: resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } } }),
+  },
+];
+
+const projects: readonly Row[] = [
+  {
+    route: `GET ${ORGANIZATION}/projects`,
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: ({ caller, world, may }) => [
+      ...(may('read-project', onTheProject(caller, world)) ? ['land'] : []),
+      ...(may('read-project', inAcme(caller, world)) ? ['elsewhere', 'Default Project'] : []),
+    ],
+  },
+  {
+    route: `POST ${ORGANIZATION}/projects`,
+    about: organization,
+    demands: ['create-project'],
+    status: 201,
+    bodyFor: ({ world }) => resource('projects', { name: world.unique('made') }),
+  },
+  { route: 'GET /projects/:id', about: project, demands: ['read-project'], status: 200 },
+  {
+    route: 'PATCH /projects/:id',
+    about: project,
+    demands: ['read-project', 'update-project'],
+    status: 200,
+    body: resource('projects', { description: 'as before' }),
+  },
+  {
+    route: 'DELETE /projects/:id',
+    about: project,
+    demands: ['read-project', 'delete-project'],
+    status: 204,
+    fresh: true,
+  },
+];
+
+export const organizations: readonly Row[] = [...founding, ...one, ...administration, ...projects];

@@ -1,0 +1,102 @@
+import { resource } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import { anOwner, inAcme, me, member, organization, plainMember, site } from '../targets.js';
+import type { Arrived } from '../land.js';
+
+const users: readonly Row[] = [
+  { route: 'GET /account/details', about: site, demands: 'any token', status: 200 },
+  ...['/account/details', '/account/update'].map((path): Row => ({
+    route: `PATCH ${path}`,
+    about: me,
+    demands: ['update-account'],
+    status: 200,
+    body: resource('users'),
+  })),
+  { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
+];
+
+const membership: Target = {
+  ...member,
+  standing: (_, world) => ({ id: plainMember(world).membership }),
+  fresh: async (_, { server, acme, unique }) => {
+    const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
+    const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    return { params: { id: made.body.data.id as string } };
+  },
+};
+/** Their own; a plain member's for who has none in acme. */
+const ownMembership: Target = {
+  place: (caller, world) => ({
+    organization: world.acme.id,
+    user: hasOwn(caller) ? caller.id : plainMember(world).id,
+  }),
+  standing: (caller, world) => ({ id: hasOwn(caller) ? caller.membership : plainMember(world).membership }),
+};
+const hasOwn = ({ membership: id, foreign }: Arrived): boolean => id !== '' && !foreign;
+
+const ownersMembership: Target = {
+  place: (_, world) => ({ organization: world.acme.id, user: anOwner(world).id }),
+  standing: (_, world) => ({ id: anOwner(world).membership }),
+  fresh: async (_, { server, acme, unique }) => {
+    const body = resource(
+      'organization-memberships',
+      { email: `${unique('guest')}@people.test` },
+      { teams: { data: [{ type: 'teams', id: acme.ownersTeam }] } },
+    );
+    const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    return { params: { id: made.body.data.id as string } };
+  },
+};
+
+const MEMBERSHIPS = '/organizations/:organization/organization-memberships';
+
+const memberships: readonly Row[] = [
+  {
+    route: 'GET /organization-memberships',
+    about: site,
+    demands: 'any token',
+    status: 200,
+    nameOf: ({ relationships }) => relationships.organization.data.id as string,
+    shows: ({ caller }) => (caller.membership === '' ? [] : [caller.foreign ? 'rival' : 'acme']),
+  },
+  { route: `GET ${MEMBERSHIPS}`, about: organization, demands: ['read-memberships'], status: 200 },
+  {
+    route: `POST ${MEMBERSHIPS}`,
+    about: organization,
+    demands: ['manage-memberships'],
+    status: 201,
+    bodyFor: ({ world }) => resource('organization-memberships', { email: `${world.unique('guest')}@people.test` }),
+  },
+  { route: 'GET /organization-memberships/:id', about: membership, demands: ['read-memberships'], status: 200 },
+  {
+    route: 'GET /organization-memberships/:id',
+    when: 'their own',
+    about: ownMembership,
+    demands: ['read-memberships'],
+    status: 200,
+  },
+  {
+    route: 'POST /organization-memberships/:id/actions/accept',
+    about: membership,
+    demands: ['accept-membership'],
+    status: 200,
+  },
+  {
+    route: 'DELETE /organization-memberships/:id',
+    // Not that of a caller: anybody may leave.
+    about: { ...membership, standing: (_, world) => ({ id: world.guest }), place: inAcme },
+    demands: ['read-memberships', 'manage-memberships'],
+    status: 204,
+    fresh: true,
+  },
+  {
+    route: 'DELETE /organization-memberships/:id',
+    when: 'an owner’s',
+    about: { ...ownersMembership, standing: (_, world) => ({ id: world.guestOwner }), place: inAcme },
+    demands: ['read-memberships', 'manage-owners'],
+    status: 204,
+    fresh: true,
+  },
+];
+
+export const people: readonly Row[] = [...users, ...memberships];

@@ -1,0 +1,86 @@
+import { resource } from '../../support/seeds.js';
+import type { Asked, Row, Target } from '../matrix.js';
+import { inAcme, onTheProject, onTheWorkspace, project, site, workspace } from '../targets.js';
+
+const given = (on: 'workspace' | 'project') =>
+  ({
+    place: on === 'workspace' ? onTheWorkspace : onTheProject,
+    read: `read-${on}-access`,
+    manage: `manage-${on}-access`,
+  }) as const;
+
+export const teamAccess: readonly Row[] = (['workspace', 'project'] as const).flatMap((on): Row[] => {
+  const { place, read, manage } = given(on);
+  const at = on === 'workspace' ? workspace : project;
+  const path = `/team-${on}s`;
+  const of = (team: 'open' | 'secret'): Target => ({
+    place,
+    standing: (_, { access }) => ({ id: access[`${team} on the ${on}`] ?? '' }),
+    fresh: async (caller, world) => {
+      const { params } = (await at.fresh?.(caller, world)) ?? { params: {} };
+      const id = team === 'open' ? world.openTeam : world.secretTeam;
+      const made = await world.server.post(`/api/v2${path}`, gives(on, id, params['id'] ?? ''));
+      return { params: { id: made.body.data.id as string } };
+    },
+  });
+  const seen = { anyOf: [manage, 'read-secret-teams'] } as const;
+  return [
+    {
+      route: `GET ${path}`,
+      about: { ...site, place },
+      demands: [read],
+      status: 200,
+      query: ({ world }) => `filter[${on}][id]=${on === 'workspace' ? world.one : world.land}&page[size]=100`,
+      nameOf: ({ relationships }) => relationships.team.data.id as string,
+      shows: (asked) => teamsGiven(on, asked, manage),
+    },
+    {
+      route: `POST ${path}`,
+      about: { ...at, place },
+      demands: [manage],
+      status: 201,
+      fresh: true,
+      bodyFor: ({ world, params }) => gives(on, world.openTeam, params['id'] ?? ''),
+    },
+    { route: `GET ${path}/:id`, about: of('open'), demands: [read], status: 200 },
+    { route: `GET ${path}/:id`, when: 'a secret team’s', about: of('secret'), demands: [read, seen], status: 200 },
+    {
+      route: `PATCH ${path}/:id`,
+      about: of('open'),
+      demands: [manage],
+      status: 200,
+      body: resource(`team-${on}s`),
+    },
+    { route: `DELETE ${path}/:id`, about: of('open'), demands: [manage], status: 204, fresh: true },
+    {
+      route: `DELETE ${path}/:id`,
+      when: 'a secret team’s',
+      about: of('secret'),
+      demands: [manage],
+      status: 204,
+      fresh: true,
+    },
+  ];
+});
+
+const gives = (on: 'workspace' | 'project', team: string, id: string): object =>
+  resource(
+    `team-${on}s`,
+    { access: 'read' },
+    {
+      team: { data: { type: 'teams', id: team } },
+      [on]: { data: { type: `${on}s`, id } },
+    },
+  );
+
+/** Who manages a place sees every team there, others the teams that they may know of. */
+const teamsGiven = (
+  on: 'workspace' | 'project',
+  { caller, world, may }: Asked,
+  manage: 'manage-workspace-access' | 'manage-project-access',
+): string[] => {
+  const place = on === 'workspace' ? onTheWorkspace(caller, world) : onTheProject(caller, world);
+  const seesAll = may(manage, place) || may('read-secret-teams', inAcme(caller, world));
+  const secret = [world.secretTeam, ...world.callers.filter((one) => one.given?.on === on).map(({ team }) => team)];
+  return [world.openTeam, ...secret.filter((team) => seesAll || team === caller.team)];
+};

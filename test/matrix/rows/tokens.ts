@@ -1,0 +1,132 @@
+import { resource } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import {
+  agentPool,
+  inAcme,
+  me,
+  openTeam,
+  organization,
+  ownersTeam,
+  ownTeam,
+  person,
+  secretTeam,
+  tokensOfOwnTeam,
+} from '../targets.js';
+import type { World } from '../land.js';
+import { TOKEN_OWNERS } from '../token-owners.js';
+
+const TEAMS = [
+  { when: 'an open one', about: openTeam, sees: ['read-teams'], tokens: openTeam },
+  { when: 'a secret one', about: secretTeam, sees: ['read-teams', 'read-secret-teams'], tokens: secretTeam },
+  { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'], tokens: tokensOfOwnTeam },
+] as const;
+
+const named = (world: World): object => resource('authentication-tokens', { description: world.unique('token') });
+
+const makesToken =
+  (path: (id: string) => string): NonNullable<Row['before']> =>
+  ({ world, params }) =>
+    world.server.post(`/api/v2/${path(params['id'] ?? '')}`);
+const makesOnlyToken = makesToken((id) => `teams/${id}/authentication-token`);
+
+const ofTeam = (
+  about: Target,
+  when: string,
+  demands: NonNullable<Extract<Row['demands'], readonly unknown[]>>,
+): Row[] => [
+  { route: 'GET /teams/:id/authentication-tokens', when, about, demands, status: 200 },
+  {
+    route: 'POST /teams/:id/authentication-tokens',
+    when,
+    about,
+    demands,
+    status: 201,
+    bodyFor: ({ world }) => named(world),
+  },
+  { route: 'GET /teams/:id/authentication-token', when, about, demands, status: 200, before: makesOnlyToken },
+  { route: 'POST /teams/:id/authentication-token', when, about, demands, status: 201 },
+  { route: 'DELETE /teams/:id/authentication-token', when, about, demands, status: 204, before: makesOnlyToken },
+];
+
+const teamTokens: readonly Row[] = [
+  {
+    route: 'GET /organizations/:organization/team-tokens',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    nameOf: ({ relationships }) => relationships.team.data.id as string,
+    shows: ({ caller, world, may }) => {
+      const { openTeam: open, secretTeam: secret, acme } = world;
+      const manages = may('manage-team-tokens', inAcme(caller, world));
+      const secrets = world.callers.filter(({ comes, standing }) => comes === 'team' && !standing.includes('owner'));
+      return [
+        ...(manages ? [open, open] : []),
+        ...(manages && may('read-secret-teams', inAcme(caller, world))
+          ? [secret, ...secrets.map(({ team }) => team)]
+          : []),
+        ...(may('manage-owners', inAcme(caller, world)) ? Array.from({ length: 4 }, () => acme.ownersTeam) : []),
+      ];
+    },
+  },
+  ...TEAMS.flatMap(({ when, about, sees, tokens }) =>
+    ofTeam(about, when, [...sees, ['manage-team-tokens', tokens] as const]),
+  ),
+  ...ofTeam(ownersTeam, 'the owners', ['read-teams', 'manage-owners']),
+];
+
+const freshlyFounded = (kind: string): Partial<Row> => ({
+  fresh: true,
+  before: ({ world, params }) =>
+    world.server.post(`/api/v2/organizations/${params['organization']}/authentication-token${kind}`),
+});
+
+const otherTokens: readonly Row[] = [
+  ...['', '?token=audit-trails'].flatMap((kind): Row[] => {
+    const row = {
+      about: organization,
+      demands: ['manage-organization-tokens'],
+      ...(kind === '' ? {} : { when: 'for the trail', query: () => kind.slice(1) }),
+    } as const;
+    const route = '/organizations/:organization/authentication-token';
+    return [
+      { ...row, route: `GET ${route}`, status: 200 },
+      { ...row, route: `POST ${route}`, status: 201, fresh: true },
+      { ...row, route: `DELETE ${route}`, status: 204, ...freshlyFounded(kind) },
+    ];
+  }),
+  ...[
+    { when: 'their own', about: me },
+    { when: 'a member’s', about: person },
+  ].flatMap(({ when, about }): Row[] => [
+    { route: 'GET /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 200 },
+    { route: 'POST /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 201 },
+  ]),
+  {
+    route: 'GET /agent-pools/:id/authentication-tokens',
+    about: agentPool,
+    demands: ['manage-agent-tokens'],
+    status: 200,
+  },
+  {
+    route: 'POST /agent-pools/:id/authentication-tokens',
+    about: agentPool,
+    demands: ['manage-agent-tokens'],
+    status: 201,
+    bodyFor: ({ world }) => named(world),
+  },
+];
+
+/** By the token's id: whose it is decides. */
+const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, demands }): Row[] => {
+  const fresh: Target['fresh'] = async (_, world) => {
+    const made = await world.server.post(`/api/v2/${path(world)}`, named(world));
+    return { params: { id: made.body.data.id as string } };
+  };
+  const about: Target = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
+  return [
+    { route: 'GET /authentication-tokens/:id', when, about, demands, status: 200 },
+    { route: 'DELETE /authentication-tokens/:id', when, about, demands, status: 204, fresh: true },
+  ];
+});
+
+export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...tokensById];

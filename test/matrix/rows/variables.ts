@@ -1,0 +1,194 @@
+import { resource } from '../../support/seeds.js';
+import { newVariable, type Arrived, type World } from '../land.js';
+import type { Params, Row, Target } from '../matrix.js';
+import {
+  freshWorkspace,
+  inAcme,
+  onTheProject,
+  onTheWorkspace,
+  organization,
+  project,
+  site,
+  workspace,
+} from '../targets.js';
+
+const changed = resource('vars', { description: 'as before' });
+
+const variable: Target = {
+  place: onTheWorkspace,
+  standing: (_, { one, things }) => ({ id: one, variable: things.variable }),
+  fresh: async (caller, world) => {
+    const { id } = await freshWorkspace(caller, world);
+    const made = await world.server.post(`/api/v2/workspaces/${id}/vars`, newVariable('key'));
+    return { params: { id, variable: made.body.data.id as string } };
+  },
+};
+/** The same, by its own id alone. */
+const variableAlone: Target = {
+  place: onTheWorkspace,
+  standing: (_, { things }) => ({ id: things.variable }),
+  fresh: async (caller, world) => {
+    const { params } = (await variable.fresh?.(caller, world)) ?? { params: {} as Params };
+    return { params: { id: params['variable'] ?? '' } };
+  },
+};
+
+const OF_WORKSPACE = '/workspaces/:id/vars';
+
+const ofWorkspaces: readonly Row[] = [
+  { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-variables'], status: 200 },
+  { route: 'GET /workspaces/:id/all-vars', about: workspace, demands: ['read-variables'], status: 200 },
+  { route: 'GET /workspaces/:id/varsets', about: workspace, demands: ['read-variables'], status: 200 },
+  { route: `GET ${OF_WORKSPACE}/:variable`, about: variable, demands: ['read-variables'], status: 200 },
+  {
+    route: 'GET /vars',
+    about: { ...site, place: onTheWorkspace },
+    demands: ['read-variables'],
+    status: 200,
+    query: () => 'filter[organization][name]=acme&filter[workspace][name]=one',
+  },
+  {
+    route: `POST ${OF_WORKSPACE}`,
+    about: workspace,
+    demands: ['read-variables', 'update-variables'],
+    status: 201,
+    bodyFor: ({ world }) => newVariable(world.unique('made')),
+  },
+  {
+    route: 'POST /vars',
+    about: { ...site, place: onTheWorkspace },
+    demands: ['read-variables', 'update-variables'],
+    status: 201,
+    bodyFor: ({ world }) =>
+      resource(
+        'vars',
+        { key: world.unique('made'), value: 'v', category: 'terraform' },
+        { workspace: { data: { type: 'workspaces', id: world.one } } },
+      ),
+  },
+  ...[
+    { path: `${OF_WORKSPACE}/:variable`, about: variable },
+    { path: '/vars/:id', about: variableAlone },
+  ].flatMap(({ path, about }): Row[] => {
+    const demands = ['read-variables', 'update-variables'] as const;
+    return [
+      { route: `PATCH ${path}`, about, demands, status: 200, body: changed },
+      { route: `DELETE ${path}`, about, demands, status: 204, fresh: true },
+    ];
+  }),
+];
+
+type SetKind = {
+  readonly when: string;
+  readonly place: Target['place'];
+  readonly ids: (world: World) => readonly [string, string];
+  /** Of a new one, for this caller. */
+  readonly parent: (caller: Arrived, world: World) => object;
+};
+
+/** Sets of the organization are for who manages all workspaces; those of a project for who may there. */
+const SETS: readonly SetKind[] = [
+  {
+    when: 'of the organization',
+    place: inAcme,
+    ids: ({ things }) => [things.openSet, things.openSetVariable],
+    parent: () => ({}),
+  },
+  {
+    when: 'of the project',
+    place: onTheProject,
+    ids: ({ things }) => [things.landSet, things.landSetVariable],
+    parent: (_, { land }) => ({ parent: { data: { type: 'projects', id: land } } }),
+  },
+];
+
+const setOf = ({ place, ids, parent }: SetKind): Target => ({
+  place,
+  standing: (_, world) => {
+    const [id, inside] = ids(world);
+    return { id, variable: inside };
+  },
+  fresh: async (caller, world) => {
+    const { server, acme, unique } = world;
+    const body = resource('varsets', { name: unique('set') }, parent(caller, world));
+    const made = await server.post(`/api/v2/organizations/${acme.name}/varsets`, body);
+    const id = made.body.data.id as string;
+    const inside = await server.post(`/api/v2/varsets/${id}/relationships/vars`, newVariable('key'));
+    return { params: { id, variable: inside.body.data.id as string } };
+  },
+});
+
+const SET = '/varsets/:id';
+const reads = ['read-variable-sets'] as const;
+const manages = ['read-variable-sets', 'manage-variable-sets'] as const;
+
+const ofSets = SETS.flatMap((kind): Row[] => {
+  const about = setOf(kind);
+  const { when } = kind;
+  return [
+    { route: `GET ${SET}`, when, about, demands: reads, status: 200 },
+    { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200 },
+    { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200 },
+    ...['PATCH', 'PUT'].map((method): Row => ({
+      route: `${method} ${SET}`,
+      when,
+      about,
+      demands: manages,
+      status: 200,
+      body: resource('varsets', { description: 'as before' }),
+    })),
+    { route: `DELETE ${SET}`, when, about, demands: manages, status: 204, fresh: true },
+    {
+      route: `POST ${SET}/relationships/vars`,
+      when,
+      about,
+      demands: manages,
+      status: 201,
+      bodyFor: ({ world }) => newVariable(world.unique('made')),
+    },
+    {
+      route: `PATCH ${SET}/relationships/vars/:variable`,
+      when,
+      about,
+      demands: manages,
+      status: 200,
+      body: changed,
+    },
+    { route: `DELETE ${SET}/relationships/vars/:variable`, when, about, demands: manages, status: 204, fresh: true },
+    ...['POST', 'DELETE'].flatMap((method) =>
+      (['workspaces', 'projects'] as const).map((kind): Row => ({
+        route: `${method} ${SET}/relationships/${kind}`,
+        when,
+        about,
+        demands: manages,
+        status: 204,
+        fresh: true,
+        bodyFor: ({ world }) => ({ data: [{ type: kind, id: kind === 'workspaces' ? world.one : world.land }] }),
+      })),
+    ),
+    {
+      route: 'POST /organizations/:organization/varsets',
+      when,
+      about: { place: kind.place, standing: organization.standing },
+      demands: ['manage-variable-sets'],
+      status: 201,
+      bodyFor: ({ caller, world }) => resource('varsets', { name: world.unique('made') }, kind.parent(caller, world)),
+    },
+  ];
+});
+
+const lists: readonly Row[] = [
+  {
+    route: 'GET /organizations/:organization/varsets',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: ({ caller, world, may }) => [
+      ...(may('read-variable-sets', inAcme(caller, world)) ? ['set-of-all'] : []),
+      ...(may('read-variable-sets', onTheProject(caller, world)) ? ['set-of-land'] : []),
+    ],
+  },
+  { route: 'GET /projects/:id/varsets', about: project, demands: reads, status: 200 },
+];
+
+export const variables: readonly Row[] = [...lists, ...ofWorkspaces, ...ofSets];

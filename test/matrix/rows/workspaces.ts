@@ -1,0 +1,208 @@
+import { resource } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import {
+  besideTheWorkspace,
+  freshWorkspace,
+  inAcme,
+  onTheWorkspace,
+  organization,
+  otherProject,
+  project,
+  workspace,
+} from '../targets.js';
+
+const byId = '/workspaces/:id';
+const byName = '/organizations/:organization/workspaces/:name';
+
+const described = resource('workspaces', { description: 'as before' });
+const tags = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
+const bindings = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+
+const lists: readonly Row[] = [
+  {
+    route: 'GET /organizations/:organization/workspaces',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: ({ caller, world, may }) => [
+      ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
+      ...(may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
+      ...(may('read-workspace', inAcme(caller, world)) ? ['far'] : []),
+    ],
+  },
+];
+
+const reads: readonly Row[] = [byId, byName, `${byId}/tag-bindings`, `${byId}/effective-tag-bindings`].map((path) => ({
+  route: `GET ${path}`,
+  about: workspace,
+  demands: ['read-workspace'],
+  status: 200,
+}));
+
+const toOne = (type: string, id: string): object => ({ data: { type, id } });
+
+const creates: readonly Row[] = [
+  {
+    route: 'POST /organizations/:organization/workspaces',
+    when: 'in the project',
+    about: { ...project, standing: organization.standing },
+    demands: ['create-workspace'],
+    status: 201,
+    bodyFor: ({ world }) =>
+      resource('workspaces', { name: world.unique('made') }, { project: toOne('projects', world.land) }),
+  },
+  {
+    route: 'POST /organizations/:organization/workspaces',
+    when: 'in the default project',
+    about: organization,
+    demands: ['create-workspace'],
+    status: 201,
+    bodyFor: ({ world }) => resource('workspaces', { name: world.unique('made') }),
+  },
+];
+
+const updates: readonly Row[] = [
+  ...[byId, byName].map((path): Row => ({
+    route: `PATCH ${path}`,
+    about: workspace,
+    demands: ['read-workspace', 'update-workspace'],
+    status: 200,
+    body: described,
+  })),
+  {
+    route: `PATCH ${byId}`,
+    when: 'into another project',
+    about: workspace,
+    demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject]],
+    status: 200,
+    fresh: true,
+    bodyFor: ({ world }) => resource('workspaces', {}, { project: toOne('projects', world.elsewhere) }),
+  },
+  {
+    route: `PATCH ${byId}`,
+    when: 'into another project, and its settings',
+    about: workspace,
+    demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject], 'update-workspace'],
+    status: 200,
+    fresh: true,
+    bodyFor: ({ world }) =>
+      resource('workspaces', { description: 'moved' }, { project: toOne('projects', world.elsewhere) }),
+  },
+  {
+    route: `PATCH ${byId}/tag-bindings`,
+    about: workspace,
+    demands: ['read-workspace', 'tag-workspace'],
+    status: 200,
+    body: bindings,
+  },
+];
+
+/** Into `elsewhere`, by the project. */
+const moved: Target = {
+  place: onTheWorkspace,
+  standing: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
+  fresh: async (caller, world) => ({
+    params: { project: world.elsewhere, id: (await freshWorkspace(caller, world)).id },
+  }),
+};
+
+const moves: readonly Row[] = [
+  {
+    route: 'POST /projects/:project/relationships/workspaces',
+    about: moved,
+    demands: [['move-workspace', otherProject], 'read-workspace', 'move-workspace'],
+    status: 204,
+    fresh: true,
+    bodyFor: ({ params }) => ({ data: [{ type: 'workspaces', id: params['id'] }] }),
+  },
+];
+
+const actions: readonly Row[] = [
+  {
+    route: `POST ${byId}/actions/lock`,
+    about: workspace,
+    demands: ['read-workspace', 'lock-workspace'],
+    status: 200,
+    fresh: true,
+  },
+  {
+    route: `POST ${byId}/actions/unlock`,
+    about: workspace,
+    demands: ['read-workspace', 'lock-workspace'],
+    status: 200,
+    fresh: true,
+    before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
+  },
+  {
+    route: `POST ${byId}/actions/force-unlock`,
+    about: workspace,
+    demands: ['read-workspace', 'force-unlock-workspace'],
+    status: 200,
+    fresh: true,
+    before: ({ world, params }) => world.server.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
+  },
+];
+
+const tagging: readonly Row[] = [
+  {
+    route: 'GET /organizations/:organization/tags',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: () => ['flat'],
+  },
+  { route: `GET ${byId}/relationships/tags`, about: workspace, demands: ['read-workspace'], status: 200 },
+  ...['POST', 'DELETE'].map((method): Row => ({
+    route: `${method} ${byId}/relationships/tags`,
+    about: workspace,
+    demands: ['read-workspace', 'tag-workspace'],
+    status: 204,
+    body: tags,
+  })),
+];
+
+const letAdminsForce =
+  (allowed: boolean): NonNullable<Row['setUp']> =>
+  (world) =>
+    world.server.patch(
+      '/api/v2/organizations/acme',
+      resource('organizations', { 'allow-force-delete-workspaces': allowed }),
+    );
+
+const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
+  {
+    route: `POST ${path}/actions/safe-delete`,
+    about: workspace,
+    demands: ['read-workspace', 'delete-workspace'],
+    status: 204,
+    fresh: true,
+  },
+  {
+    route: `DELETE ${path}`,
+    about: workspace,
+    demands: ['read-workspace', 'force-delete-workspace'],
+    status: 204,
+    fresh: true,
+  },
+  {
+    route: `DELETE ${path}`,
+    when: 'where admins may',
+    about: workspace,
+    demands: ['read-workspace', 'force-delete-own-workspace'],
+    status: 204,
+    fresh: true,
+    setUp: letAdminsForce(true),
+    tearDown: letAdminsForce(false),
+  },
+]);
+
+export const workspaces: readonly Row[] = [
+  ...lists,
+  ...reads,
+  ...creates,
+  ...updates,
+  ...moves,
+  ...actions,
+  ...tagging,
+  ...deletes,
+];

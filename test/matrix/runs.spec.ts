@@ -1,0 +1,5 @@
+import { describeByHand } from './by-hand.js';
+import { describeMatrix } from './describe-matrix.js';
+import { ROWS } from './rows/index.js';
+
+describeMatrix('runs and variables', ROWS.runs, describeByHand);

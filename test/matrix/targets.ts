@@ -1,0 +1,176 @@
+import { SITE, type Grant, type Place } from '#access';
+import {
+  answered,
+  makeAgentPool,
+  makeOrganization,
+  makeProject,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+} from '../support/seeds.js';
+import type { Target } from './matrix.js';
+import { giveAccess, type Arrived, type Things, type World } from './land.js';
+
+// Where a caller's grants lie: on the workspace `one`, or on the project `land` that it stands in.
+
+export const inAcme = (_caller: Arrived, { acme }: World): Place => ({ organization: acme.id });
+
+export const onTheWorkspace = ({ given }: Arrived, { acme }: World): Place => ({
+  organization: acme.id,
+  grants: given ? [given] : [],
+});
+
+/** On other workspaces of the same project. */
+export const besideTheWorkspace = ({ given }: Arrived, { acme }: World): Place => ({
+  organization: acme.id,
+  grants: given?.on === 'project' ? [given] : [],
+});
+
+/** Who sees a workspace in it sees the project as well. */
+const passage = ({ given }: Arrived): readonly Grant[] =>
+  given?.on === 'project' ? [given] : given ? [{ on: 'project', level: 'passage' }] : [];
+
+export const onTheProject = (caller: Arrived, { acme }: World): Place => ({
+  organization: acme.id,
+  grants: passage(caller),
+});
+
+const toOne = (type: string, id: string): object => ({ data: { type, id } });
+
+/** A workspace beside `one`, on which the caller has what they have on `one`. */
+export const freshWorkspace = async (caller: Arrived, world: World): Promise<{ id: string; name: string }> => {
+  const name = world.unique('workspace');
+  const project = toOne('projects', world.land);
+  const id = await makeWorkspace(world.server, world.acme.name, name, {}, { project });
+  if (caller.given?.on === 'workspace') await giveAccess(world.server, caller.team, caller.given, id);
+  return { id, name };
+};
+
+export const site: Target = { place: () => SITE, standing: () => ({}) };
+
+export const organization: Target = {
+  place: inAcme,
+  standing: (_, { acme }) => ({ organization: acme.name }),
+  // Only owners use one up: it is founded by the caller, or the caller comes with a token of its owners.
+  fresh: async ({ api, comes }, { unique, server }) => {
+    const founded = await makeOrganization(comes === 'user' ? api : server, unique('organization'));
+    const params = { organization: founded.name };
+    if (comes === 'user') return { params };
+    return {
+      params,
+      api: server.as(await makeToken(server, `/api/v2/teams/${founded.ownersTeam}/authentication-token`)),
+    };
+  },
+};
+
+export const project: Target = {
+  place: onTheProject,
+  standing: (_, { acme, land }) => ({ organization: acme.name, id: land }),
+  fresh: async (caller, { acme, server, unique }) => {
+    const id = await makeProject(server, acme.name, unique('project'));
+    if (caller.given?.on === 'project') await giveAccess(server, caller.team, caller.given, id);
+    return { params: { id } };
+  },
+};
+
+/** Where nobody has been given anything. */
+export const otherProject: Target = {
+  place: inAcme,
+  standing: (_, { elsewhere }) => ({ id: elsewhere }),
+};
+
+export const workspace: Target = {
+  place: onTheWorkspace,
+  standing: (_, { acme, one }) => ({ organization: acme.name, id: one, name: 'one' }),
+  fresh: async (caller, world) => ({
+    params: { organization: world.acme.name, ...(await freshWorkspace(caller, world)) },
+  }),
+};
+
+export const stateVersion: Target = {
+  place: onTheWorkspace,
+  standing: (_, { stateVersion: id }) => ({ id }),
+};
+
+export const stateOutput: Target = { place: onTheWorkspace, standing: (_, { output: id }) => ({ id }) };
+
+export const agentPool: Target = {
+  place: inAcme,
+  standing: (_, { acme, pool }) => ({ organization: acme.name, id: pool, pool }),
+  fresh: async (_, { server, acme, unique }) => ({
+    params: { id: await makeAgentPool(server, acme.name, unique('pool')) },
+  }),
+};
+
+/** Whom the agents are that executors speak as. */
+export const theAgent = ({ callers }: World): Arrived => the(callers, 'token of an agent');
+
+export const registerAgent = async (world: World): Promise<string> => {
+  const made = await theAgent(world).api.post(`/api/v2/agent-pools/${world.pool}/agents`);
+  return answered(made, 201).body.data.id as string;
+};
+
+export const agent: Target = {
+  place: inAcme,
+  standing: (_, { agent: id }) => ({ id }),
+  fresh: async (_, world) => ({ params: { id: await registerAgent(world) } }),
+};
+
+/** One of what hangs on the workspace `one`, or on what it stands in. */
+export const thing = (place: Target['place'], key: keyof Things): Target => ({
+  place,
+  standing: (_, { things }) => ({ id: things[key] }),
+});
+
+const the = (callers: World['callers'], name: string): Arrived => {
+  const found = callers.find((caller) => caller.name === name);
+  if (!found) throw new Error(`there is no ${name}`);
+  return found;
+};
+
+const teamOf = (standing: (world: World) => string): Target => ({
+  place: inAcme,
+  standing: (_, world) => ({ id: standing(world) }),
+});
+
+export const openTeam: Target = {
+  ...teamOf((world) => world.openTeam),
+  fresh: async (_, { server, acme, unique }) => ({
+    params: { id: await makeTeam(server, acme.name, unique('team'), { visibility: 'organization' }) },
+  }),
+};
+export const secretTeam = teamOf((world) => world.secretTeam);
+export const ownersTeam = teamOf((world) => world.acme.ownersTeam);
+
+export const isInTeam = ({ team, standing, invited }: Arrived): boolean =>
+  team !== '' && !standing.includes('owner') && !invited && standing.length > 0;
+
+/** The caller's own team, which is secret; another secret one for who has none, or not yet. */
+export const ownTeam: Target = {
+  place: (caller, { acme }) => ({
+    organization: acme.id,
+    grants: isInTeam(caller) ? [{ on: 'team', level: 'member' }] : [],
+  }),
+  standing: (caller, world) => ({ id: isInTeam(caller) ? caller.team : world.secretTeam }),
+};
+
+/** Only people may make tokens for the team that they are in: a token could outlive itself. */
+export const tokensOfOwnTeam: Target = {
+  ...ownTeam,
+  place: (caller, world) => (caller.comes === 'user' ? ownTeam.place(caller, world) : inAcme(caller, world)),
+};
+
+export const plainMember = ({ callers }: World): Arrived => the(callers, 'member of a team without access');
+export const anOwner = ({ callers }: World): Arrived => the(callers, 'owner');
+
+export const me: Target = {
+  place: ({ id }) => ({ organization: null, user: id }),
+  standing: (caller, world) => ({ id: caller.comes === 'user' ? caller.id : plainMember(world).id }),
+};
+/** Somebody who belongs to acme, and may be the caller. */
+export const member: Target = {
+  place: (_, world) => ({ organization: world.acme.id, user: plainMember(world).id }),
+  standing: (_, world) => ({ id: plainMember(world).id }),
+};
+/** The same person, at the site. */
+export const person: Target = { ...member, place: (_, world) => ({ organization: null, user: plainMember(world).id }) };

@@ -1,0 +1,38 @@
+import { agentPool, openTeam, ownersTeam, person, plainMember } from './targets.js';
+import type { Demand, Target } from './matrix.js';
+import type { World } from './land.js';
+
+export type TokenOwner = {
+  readonly when: string;
+  readonly of: Target;
+  readonly path: (world: World) => string;
+  readonly demands: readonly Demand[];
+};
+
+/** Whose tokens are asked for by their own ids. */
+export const TOKEN_OWNERS: readonly TokenOwner[] = [
+  {
+    when: 'of a user',
+    of: person,
+    path: (world) => `users/${plainMember(world).id}/authentication-tokens`,
+    demands: ['manage-user-tokens'],
+  },
+  {
+    when: 'of an open team',
+    of: openTeam,
+    path: ({ openTeam: id }) => `teams/${id}/authentication-tokens`,
+    demands: ['read-teams', 'manage-team-tokens'],
+  },
+  {
+    when: 'of the owners',
+    of: ownersTeam,
+    path: ({ acme }) => `teams/${acme.ownersTeam}/authentication-tokens`,
+    demands: ['read-teams', 'manage-owners'],
+  },
+  {
+    when: 'of an agent pool',
+    of: agentPool,
+    path: ({ pool }) => `agent-pools/${pool}/authentication-tokens`,
+    demands: ['manage-agent-tokens'],
+  },
+];

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { may, standingIn } from '#access';
+import { describeByHand } from './by-hand.js';
+import { CALLERS } from './callers.js';
+import { describeMatrix, type AskedAll } from './describe-matrix.js';
+import { differences, nameOf, type Difference, type May } from './matrix.js';
+import { ROWS } from './rows/index.js';
+
+/** As if somebody had written `member` into the row of `update-workspace`. */
+const loosened: May = (actor, permission, place) =>
+  may(actor, permission, place) ||
+  (permission === 'update-workspace' && standingIn(actor, place.organization).has('member'));
+
+const describeHole = ({ rows, world, answers }: AskedAll): void => {
+  const against = (allow: May): Difference[] =>
+    rows.flatMap((row) => differences(row, answers.get(nameOf(row)) ?? new Map(), world(), allow));
+
+  describe('a hole in the permission table', () => {
+    it('is reported cell by cell: those who may read the workspace and not change it, at the routes that change it', () => {
+      const readers = [
+        ...['read', 'plan', 'write'].map((level) => `${level} on the workspace`),
+        ...['read', 'write'].map((level) => `${level} on the project`),
+        ...CALLERS.map(({ name }) => name).filter((name) => name.startsWith('custom on the ')),
+        'readWorkspaces in the organization',
+        'readProjects in the organization',
+        'token of a team, write',
+      ];
+      const changing = ['PATCH /workspaces/:id', 'PATCH /organizations/:organization/workspaces/:name'];
+      const expected = changing.flatMap((row) =>
+        readers.map((caller) => ({ row, caller, expected: '200', answered: '404' })),
+      );
+      const inOrder = (cells: readonly Difference[]): string[] => cells.map((cell) => JSON.stringify(cell)).toSorted();
+      expect(inOrder(against(loosened))).toEqual(inOrder(expected));
+    });
+
+    it('is not reported where there is none', () => {
+      expect(against(may)).toEqual([]);
+    });
+  });
+};
+
+describeMatrix('workspaces and their states', ROWS.workspaces, (asked) => {
+  describeByHand(asked);
+  describeHole(asked);
+});

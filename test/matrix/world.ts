@@ -1,0 +1,150 @@
+import { Clock } from '#kernel';
+import { ensureUser, issueUserToken } from '#access';
+import { attributesOf } from '#json-api';
+import { answered, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
+import type { TestServer } from '../support/server.js';
+import { CALLERS, type Caller } from './callers.js';
+import { giveAccess, settle, type Arrived, type Land, type World } from './land.js';
+import { registerAgent } from './targets.js';
+import { TOKEN_OWNERS } from './token-owners.js';
+
+/** Runs, and can be put forward: past the end of a token. */
+export class HastyClock extends Clock {
+  ahead = 0;
+
+  override now(): Date {
+    return new Date(Date.now() + this.ahead);
+  }
+}
+
+/** What a caller gets on arriving. */
+type Arrival = Pick<Arrived, 'api' | 'id' | 'membership' | 'team'>;
+
+const NOBODY = { membership: '', team: '' };
+
+/** Teams are secret unless they say otherwise: nobody sees the teams of other callers who may not. */
+const teamFor = async (caller: Caller, name: string, { server, acme, one, land }: Land): Promise<string> => {
+  const access = attributesOf(caller.access ?? {});
+  const team = await makeTeam(server, acme.name, name, { 'organization-access': access });
+  if (caller.given) await giveAccess(server, team, caller.given, caller.given.on === 'workspace' ? one : land);
+  return team;
+};
+
+/** Who is invited by an owner, and not by the site, has to accept. */
+const invite = async (land: Land, name: string, team: string): Promise<Arrival> => {
+  const { server, acme } = land;
+  const owners = await ownersToken(land);
+  const body = resource(
+    'organization-memberships',
+    { email: `${name}@people.test` },
+    { teams: { data: [{ type: 'teams', id: team }] } },
+  );
+  const path = `/api/v2/organizations/${acme.name}/organization-memberships`;
+  const { id: membership, relationships } = answered(await server.as(owners).post(path, body), 201).body.data;
+  const id = relationships.user.data.id as string;
+  const token = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
+  return { api: server.as(token), id, membership, team };
+};
+
+const ownersToken = async ({ server, acme, unique }: Land): Promise<string> => {
+  const path = `/api/v2/teams/${acme.ownersTeam}/authentication-tokens`;
+  const body = resource('authentication-tokens', { description: unique('token') });
+  return answered(await server.post(path, body), 201).body.data.attributes.token as string;
+};
+
+const siteAdmin = async (name: string, { server }: Land): Promise<Arrival> => {
+  const { house, store } = server;
+  const { id } = await ensureUser(store, house.ids, name, true);
+  return { ...NOBODY, api: server.as(await issueUserToken(store, house.ids, id, 'for the matrix')), id };
+};
+
+const personIn = async (caller: Caller, name: string, land: Land): Promise<Arrival> => {
+  const { server, acme, rival } = land;
+  if (caller.siteAdmin) return siteAdmin(name, land);
+  if (caller.invited) return invite(land, name, await teamFor(caller, name, land));
+  const [organization, team] = caller.foreign
+    ? [rival.name, rival.ownersTeam]
+    : [acme.name, isOwner(caller) ? acme.ownersTeam : await teamFor(caller, name, land)];
+  const { id, membership, ...api } = await makeMember(server, organization, name, [team]);
+  return { api, id, membership, team };
+};
+
+const isOwner = ({ standing }: Caller): boolean => standing.includes('owner');
+
+const teamIn = async (caller: Caller, name: string, land: Land): Promise<Arrival> => {
+  const { server, acme } = land;
+  if (isOwner(caller)) {
+    return { ...NOBODY, api: server.as(await ownersToken(land)), id: acme.ownersTeam, team: acme.ownersTeam };
+  }
+  const team = await teamFor(caller, name, land);
+  const api = server.as(await makeToken(server, `/api/v2/teams/${team}/authentication-token`));
+  return { ...NOBODY, api, id: team, team };
+};
+
+const organizationIn = async ({ comes }: Caller, { server, acme }: Land): Promise<Arrival> => {
+  const kind = comes === 'audit-trails' ? '?token=audit-trails' : '';
+  const path = `/api/v2/organizations/${acme.name}/authentication-token${kind}`;
+  return { ...NOBODY, api: server.as(await makeToken(server, path)), id: acme.id };
+};
+
+const agentIn = async ({ server, pool }: Land): Promise<Arrival> => ({
+  ...NOBODY,
+  api: server.as(await makeAgentToken(server, pool)),
+  id: pool,
+});
+
+/** A user's token that has been good for something. */
+const spoilt = async (comes: Caller['comes'], clock: HastyClock, { server }: Land): Promise<Arrival> => {
+  const { house, store } = server;
+  const { id } = await ensureUser(store, house.ids, comes.replaceAll(' ', '-'), true);
+  if (comes === 'without a token') return { ...NOBODY, api: server.as(null), id };
+  if (comes === 'with a wrong token') return { ...NOBODY, api: server.as('wrong.atlasv1.wrong'), id };
+  const end = new Date(clock.now().getTime() + 60_000).toISOString();
+  const attributes = comes === 'with an expired token' ? { 'expired-at': end } : {};
+  const path = `/api/v2/users/${id}/authentication-tokens`;
+  const made = answered(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
+  const api = server.as(made.attributes.token as string);
+  answered(await api.get('/api/v2/account/details'), 200);
+  if (comes === 'with a revoked token')
+    answered(await server.delete(`/api/v2/authentication-tokens/${made.id as string}`), 204);
+  return { ...NOBODY, api, id };
+};
+
+const arrive = (caller: Caller, name: string, clock: HastyClock, land: Land): Promise<Arrival> => {
+  switch (caller.comes) {
+    case 'user':
+      return personIn(caller, name, land);
+    case 'team':
+      return teamIn(caller, name, land);
+    case 'organization':
+    case 'audit-trails':
+      return organizationIn(caller, land);
+    case 'agent':
+      return agentIn(land);
+    default:
+      return spoilt(caller.comes, clock, land);
+  }
+};
+
+/** One token of each kind of owner, which no caller comes with. */
+const standingTokens = async (world: World): Promise<World['tokens']> => {
+  const body = resource('authentication-tokens', { description: 'stays' });
+  const made = TOKEN_OWNERS.map(async ({ when, path }) => {
+    const { id } = answered(await world.server.post(`/api/v2/${path(world)}`, body), 201).body.data;
+    return [when, id as string] as const;
+  });
+  return Object.fromEntries(await Promise.all(made));
+};
+
+export const inhabit = async (server: TestServer, clock: HastyClock): Promise<World> => {
+  const land = await settle(server);
+  const callers: Arrived[] = [];
+  for (const [index, caller] of CALLERS.entries()) {
+    const short = `caller-${index}`;
+    callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });
+  }
+  // Past the end of the token that has one.
+  clock.ahead += 120_000;
+  const peopled = { ...land, callers, tokens: {}, agent: '' };
+  return { ...peopled, tokens: await standingTokens(peopled), agent: await registerAgent(peopled) };
+};
