@@ -119,6 +119,7 @@ describe('the tokens of a team', () => {
     const team = await makeTeam(server, 'acme', 'counted');
     const { signal, database } = server.store;
     signal.notify = () => undefined;
+    signal.stop();
     try {
       answered(await server.post(several(team), token('warm')), 201);
       const costOf = async (ask: () => Promise<Answer>, status: number): Promise<number> => {

@@ -264,6 +264,7 @@ describe('the list of a workspace', () => {
     const { signal } = server.store;
     // Hints to followers belong to no request.
     signal.notify = () => undefined;
+    signal.stop();
     try {
       const team = await makeTeam(server, 'acme', 'counted');
       const costOf = async (ask: () => Promise<Answer>, status: number): Promise<number> => {

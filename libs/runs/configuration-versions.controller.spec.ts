@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Clock, sql } from '#kernel';
@@ -20,6 +19,7 @@ import { pathOf } from '../../test/support/state-file.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { runsSlice } from './index.js';
+import { withoutSignals } from '../../test/support/log.js';
 
 const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
@@ -483,8 +483,7 @@ describe('the log and the views', () => {
 
   it('read a version with one statement, and make one with a look and a decision', async () => {
     const { id, workspace } = await uploaded();
-    await setTimeout(50);
-    server.store.signal.notify = () => undefined;
+    withoutSignals(server.store);
     const counted = async (work: () => Promise<unknown>): Promise<number> => {
       const before = server.database.count.roundTrips;
       await work();

@@ -19,6 +19,7 @@ import {
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { runsSlice } from './index.js';
+import { withoutSignals } from '../../test/support/log.js';
 
 /** Never twice the same time, and further ahead where a test says so. */
 class MovedClock extends Clock {
@@ -765,7 +766,7 @@ describe('the cost', () => {
     quiet = await startTestServer();
     await makeOrganization(quiet, 'acme');
     // The signal to followers goes out after the answer: it belongs to no request.
-    quiet.store.signal.notify = () => undefined;
+    withoutSignals(quiet.store);
     workspace = await makeWorkspace(quiet, 'acme', 'one');
     await makeConfigurationVersion(quiet, workspace);
     for (let n = 0; n < 100; n += 1) await makeRun(quiet, workspace, { 'plan-only': n % 2 === 0 });

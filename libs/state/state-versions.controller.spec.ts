@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
@@ -19,6 +18,7 @@ import {
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { stateSlice } from './index.js';
 import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { withoutSignals } from '../../test/support/log.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 const { createBody, postState } = stateRequests(md5Of);
@@ -589,9 +589,7 @@ describe('the log and the views', () => {
     const id = await lockedWorkspace(server);
     const bytes = aState();
     const { body } = await postState(server, id, { serial: 1, state: bytes.toString('base64') }, bytes);
-    // The signal to followers goes out later and belongs to no request.
-    await setTimeout(50);
-    server.store.signal.notify = () => undefined;
+    withoutSignals(server.store);
     const counted = async (work: () => Promise<unknown>): Promise<number> => {
       const before = server.database.count.roundTrips;
       await work();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, viewsOf } from '#event-store';
-import { logLength } from '../../test/support/log.js';
+import { logLength, withoutSignals } from '../../test/support/log.js';
 import {
   answered,
   giveProject,
@@ -64,7 +64,7 @@ describe('moving workspaces into a project', () => {
     const workspaces = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(from)));
     // Waking followers is not counted.
     server.store.signal.stop();
-    server.store.signal.notify = () => undefined;
+    withoutSignals(server.store);
     const before = server.database.count.roundTrips;
     answered(await move(server, to, ...workspaces), 204);
     expect(server.database.count.roundTrips - before).toBe(2);

@@ -57,8 +57,7 @@ export class TagsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    await workspaceFor(this.database, actor, 'read-workspace', { id });
-    const tags = await tagsOfWorkspace(this.database, id);
+    const tags = await tagsOfWorkspace(this.database, actor, id);
     const shown = shownOf(tags, page);
     return pageDocument(shown.map(tagResource), page, tags.length, request.url);
   }

@@ -1,6 +1,14 @@
 import { notFound, sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, isGrantedWorkspace, organizationsWhere, type Actor } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnWorkspace,
+  isGrantedWorkspace,
+  organizationsWhere,
+  type Actor,
+  type Grant,
+} from '#access';
 import { limitOf, type Page } from '#json-api';
 
 export type TagRow = {
@@ -11,16 +19,25 @@ export type TagRow = {
   readonly instanceCount: number;
 };
 
+type AtWorkspace = { readonly owner: string; readonly grants: readonly Grant[] };
+
 /** The flat tags of a workspace, in order of insertion, each with the number of workspaces that carry it. */
-export const tagsOfWorkspace = (database: Database, workspace: string): Promise<TagRow[]> =>
-  database.rows<TagRow>(sql`
-    select t.organization, o.name as "organizationName", t.key as name, u.first as "createdAt", u.n as "instanceCount"
-      from workspace_tags t
-      join organizations o on o.id = t.organization
-      join lateral (select min(created_at) as first, count(*) as n from workspace_tags a
-                     where a.organization = t.organization and a.key = t.key and a.value is null) u on true
-     where t.workspace = ${workspace} and t.value is null
+export const tagsOfWorkspace = async (database: Database, actor: Actor, workspace: string): Promise<TagRow[]> => {
+  const found = await database.rows<TagRow & AtWorkspace>(sql`
+    select w.organization as owner, ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))} as grants,
+           w.organization, o.name as "organizationName", t.key as name, u.first as "createdAt", u.n as "instanceCount"
+      from workspaces w
+      join organizations o on o.id = w.organization
+      left join workspace_tags t on t.workspace = w.id and t.value is null
+      left join lateral (select min(created_at) as first, count(*) as n from workspace_tags a
+                          where a.organization = t.organization and a.key = t.key and a.value is null) u on true
+     where w.id = ${workspace} and ${fresh(actor)}
      order by t.added_in, t.ordinal`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-workspace', { organization: first.owner, grants: first.grants });
+  return found.filter((row) => row.name !== null);
+};
 
 /** The names of all flat tags in use in an organization. */
 export const tagsOfOrganization = async (database: Database, organization: string): Promise<string[]> => {

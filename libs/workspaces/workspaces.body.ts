@@ -39,8 +39,9 @@ const plain = z.object({
 });
 
 /** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
-const attributes = plain.extend({
+const attributes = z.object({
   name: z.string().optional(),
+  ...plain.shape,
   'auto-destroy-at': time.nullish(),
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'iac-version': text(255).optional(),

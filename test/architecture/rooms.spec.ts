@@ -28,6 +28,7 @@ import {
 } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
+import { withoutSignals } from '../support/log.js';
 
 /** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -192,6 +193,20 @@ describe('the rooms of the house', () => {
       astray.push(`${room.file}: nothing that it GETs answers ${room.name}; add what it needs to furnish, or to NOUNS`);
     }
     expect(astray).toEqual([]);
+  });
+
+  it('answer each GET with one statement, whatever it shows (DESIGN decision 8)', async () => {
+    withoutSignals(server.store);
+    const dear: string[] = [];
+    for (const route of rooms.flatMap(({ controllers }) => controllers.flatMap(routesOf))) {
+      const path = route.method === 'GET' ? filled(route) : null;
+      if (path === null) continue;
+      const before = server.database.count.statements;
+      const { status } = await server.get(`${path}?${QUERIES[route.path] ?? ''}`);
+      const statements = server.database.count.statements - before;
+      if (statements > 1) dear.push(`GET ${route.path}: ${status} after ${statements} statements`);
+    }
+    expect(dear).toEqual([]);
   });
 
   it('say why where they are named after a noun instead, and none says so that is not there', () => {

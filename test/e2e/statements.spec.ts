@@ -11,6 +11,7 @@ import {
   resource,
 } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { withoutSignals } from '../support/log.js';
 
 // Round trips are the cost (DESIGN decision 8): this is the budget, counted where statements leave for Postgres.
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
   server = await startTestServer();
   await makeOrganization(server, 'acme');
   // The signal to followers goes out after the answer and is shared by all appends of 5 ms: it belongs to no request.
-  server.store.signal.notify = () => undefined;
+  withoutSignals(server.store);
   // Nor does what is written once a minute of when tokens were used.
   TokenUses.prototype.flush = () => Promise.resolve();
   const tags = (n: number) => ({
