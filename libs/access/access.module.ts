@@ -22,7 +22,7 @@ import {
   RemoveMembershipHandler,
 } from './organization-memberships.handler.js';
 import { TeamsController } from './teams.controller.js';
-import { ChangeTeamMembersHandler, CreateTeamHandler, DeleteTeamHandler, UpdateTeamHandler } from './teams.handler.js';
+import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams.handler.js';
 import { UsersController } from './users.controller.js';
 import { UsersHandler } from './users.handler.js';
 
@@ -46,8 +46,7 @@ import { UsersHandler } from './users.handler.js';
     AcceptMembershipHandler,
     RemoveMembershipHandler,
     CreateTeamHandler,
-    UpdateTeamHandler,
-    DeleteTeamHandler,
+    TeamsHandler,
     ChangeTeamMembersHandler,
     AddTeamWorkspaceHandler,
     ToTeamWorkspaceHandler,

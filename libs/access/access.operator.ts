@@ -1,6 +1,7 @@
-import { notFound, sql, type Ids } from '#kernel';
+import { conflict, notFound, sql, type Ids } from '#kernel';
 import {
   brokenUnique,
+  snapshotOf,
   unborn,
   unchanged,
   writeOf,
@@ -14,25 +15,42 @@ import { authenticationToken } from './authentication-token.js';
 import { hashOf } from './authenticator.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
-import { snapshotOf } from './teams.queries.js';
 import { user } from './user.js';
+import { refuseTaken } from './users.handler.js';
 
 export const ADMIN = 'admin';
 
-/** A user of that name, made if there is none. */
+/** A user of that name, made if there is none. Throws `conflict` where there is one who is less than is asked for. */
 export const ensureUser = async (
   store: EventStore,
   ids: Ids,
   username: string,
   siteAdmin: boolean,
 ): Promise<{ readonly id: string }> => {
-  const find = () => store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
-  const found = await find();
+  const found = await store.database.row<{ id: string; siteAdmin: boolean }>(
+    sql`select id, site_admin as "siteAdmin" from users where username = ${username}`,
+  );
+  if (found && siteAdmin && !found.siteAdmin) {
+    throw conflict(`There is a user named ${username} already, who is no administrator of the site; take another name`);
+  }
   if (found) return found;
   const id = ids.next('user');
   const born = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
   await store.append([writeOf(user, unborn(id, user), null, born)], systemContext('command line', ids.uuid()));
   return { id };
+};
+
+/** Gives a user an address, by which they can be invited. Throws `unprocessable` where it is none, or somebody else's. */
+export const setEmail = async (store: EventStore, ids: Ids, id: string, email: string): Promise<void> => {
+  await store
+    .handle({
+      decider: user,
+      load: () => store.load(id, user),
+      command: () => ({ type: 'UpdateUser', data: { changes: { email } } }) as const,
+      organization: () => null,
+      context: systemContext('command line', ids.uuid()),
+    })
+    .catch(refuseTaken);
 };
 
 type Ownership = {

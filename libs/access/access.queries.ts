@@ -4,29 +4,17 @@ import type { Actor } from './actor.js';
 import { fresh } from './fresh.js';
 import { demand, type Permission } from './permissions.js';
 
-/** The stable id of an organization known by name, where the caller may do that in it. */
-export const organizationIdFor = async (
-  database: Database,
-  name: string,
-  permission: Permission,
-  actor: Actor,
-): Promise<string> => {
-  const row = await database.row<{ id: string }>(
-    sql`select id from organizations where name = ${name} and ${fresh(actor)}`,
-  );
-  if (!row) throw notFound();
-  demand(actor, permission, { organization: row.id });
-  return row.id;
-};
+/** An organization that something is born into; its stream is held at this version meanwhile. */
+export type PlaceInOrganization = { readonly organization: string; readonly version: number };
 
-/** As above, with the version of its stream, for who brings something into it. */
-export const organizationForBirth = async (
+/** The organization of that name, where the caller may do that in it. */
+export const placeInOrganization = async (
   database: Database,
-  name: string,
-  permission: Permission,
   actor: Actor,
-): Promise<{ readonly organization: string; readonly version: number }> => {
-  const row = await database.row<{ organization: string; version: number }>(sql`
+  permission: Permission,
+  name: string,
+): Promise<PlaceInOrganization> => {
+  const row = await database.row<PlaceInOrganization>(sql`
     select o.id as organization, s.version from organizations o join event_store.streams s on s.stream = o.id
      where o.name = ${name} and ${fresh(actor)}`);
   if (!row) throw notFound();

@@ -74,6 +74,15 @@ export const ACTOR_TYPE = {
   agent: 'agent-pools',
 } as const satisfies Record<TokenKind, string>;
 
+/** Somebody, as locks, runs and states name them. */
+export type Person = { readonly type: 'users' | 'teams'; readonly id: string; readonly name: string };
+
+/** The caller. An organization's token has no user of its own; clients know users and teams. */
+export const personOf = (actor: Identity): Person => {
+  const type = ACTOR_TYPE[actor.kind];
+  return { type: type === 'teams' ? type : 'users', id: actor.id, name: actor.name };
+};
+
 /** What an event keeps of who did it. */
 export const contextOf = (actor: Actor): EventContext => ({
   accessor: { id: actor.id, type: ACTOR_TYPE[actor.kind], name: actor.name },

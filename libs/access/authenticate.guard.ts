@@ -7,7 +7,8 @@ import { Authenticator } from './authenticator.js';
 /** What the guard leaves on the request. */
 export type AuthenticatedRequest = FastifyRequest & { actor?: Actor; secret?: string };
 
-const PUBLIC = 'cadastre:public';
+/** Under what name `@Public()` marks a route. */
+export const PUBLIC = 'cadastre:public';
 
 /** For routes that need no token: discovery, health, signed links. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);

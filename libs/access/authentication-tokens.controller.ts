@@ -6,6 +6,7 @@ import { badRequest } from '#kernel';
 import { Database } from '#event-store';
 import {
   document,
+  orderOf,
   pageDocument,
   pageOf,
   parameter,
@@ -14,6 +15,7 @@ import {
   typeOf,
   type Document,
   type Query as QueryOf,
+  type Relationship,
   type Resource,
 } from '#json-api';
 import type { Actor } from './actor.js';
@@ -66,6 +68,10 @@ const tokenOf = (attributes: { description?: string | null | undefined; 'expired
   return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies NewToken;
 };
 
+/** Of an agent's token clients read a person, as of a run, also where a team has made it. */
+const creatorOf = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
+  type === null ? { data: null } : toOne(kind === 'agent' ? 'users' : type, createdBy);
+
 const resource = (token: TokenRow | IssuedToken): Resource => ({
   id: token.id,
   type: 'authentication-tokens',
@@ -78,7 +84,7 @@ const resource = (token: TokenRow | IssuedToken): Resource => ({
     'expired-at': token.expiredAt,
   },
   relationships: {
-    'created-by': token.createdByType === null ? { data: null } : toOne(token.createdByType, token.createdBy),
+    'created-by': creatorOf(token),
     ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
   },
 });
@@ -229,11 +235,7 @@ const organizationKind = (query: QueryOf): TokenKind => {
 };
 
 /** Those that end first come first, as the vendor has it. */
-const teamTokenFilter = (query: QueryOf): TeamTokenFilter => {
-  const text = parameter(query, 'sort') || 'expired-at';
-  const descending = text.startsWith('-');
-  const sort = TEAM_TOKEN_SORTS.find((known) => known === (descending ? text.slice(1) : text));
-  if (!sort)
-    throw badRequest(`sort must be one of ${TEAM_TOKEN_SORTS.join(', ')}, with or without a leading -`, 'sort');
-  return { search: parameter(query, 'q'), sort, descending };
-};
+const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
+  search: parameter(query, 'q'),
+  ...orderOf(query, TEAM_TOKEN_SORTS),
+});

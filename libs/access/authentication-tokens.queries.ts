@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
-import { limitOf, type Page } from '#json-api';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import type { Actor } from './actor.js';
 import type { TokenKind } from './authentication-token.js';
 import { fresh } from './fresh.js';
@@ -88,7 +88,7 @@ export const listTokens = async (
   actor: Actor,
   owner: TokenOwner,
   page: Page,
-): Promise<{ rows: TokenRow[]; total: number }> => {
+): Promise<Listed<TokenRow>> => {
   const ofOwner = sql.raw('token.owner = place.owner and token.kind = place.kind');
   const found = await database.rows<TokenRow & { place: TokenPlace; total: number }>(sql`
     select to_jsonb(place) as place, page.*,
@@ -100,7 +100,7 @@ export const listTokens = async (
   const [first] = found;
   if (!first) throw notFound();
   demandTokens(actor, first.place);
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };
 
 export type TokenForCommand = TokenRow & { readonly organization: string | null; readonly snapshot: Snapshot };
@@ -118,7 +118,7 @@ export const tokenFor = async (
             and token.owner = (select owner from (${placeOf(target, actor)}) place)`;
   const row = await database.row<TokenForCommand & TokenPlace>(sql`
     select ${TOKEN}, token.organization, ${teamPlaceOf(actor, sql.raw('token.owner'))} as team,
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+           ${snapshotOf('s')} as snapshot
       from authentication_tokens token join event_store.streams s on s.stream = token.id
      where ${isTarget} and ${fresh(actor)}`);
   if (!row) throw notFound();
@@ -129,7 +129,7 @@ export const tokenFor = async (
 /** Where a new token would belong. */
 export type PlaceForToken = TokenPlace & {
   /** What must be there still when the token is: its owner, and the organization. */
-  readonly held: readonly { readonly stream: string; readonly version: number }[];
+  readonly held: readonly Held[];
   /** What it takes the place of. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: Snapshot }[];
 };
@@ -142,10 +142,8 @@ export const placeForToken = async (
 ): Promise<PlaceForToken> => {
   const row = await database.row<PlaceForToken>(sql`
     select place.*,
-           (select jsonb_agg(jsonb_build_object('stream', s.stream, 'version', s.version))
-              from event_store.streams s where s.stream in (place.owner, place.organization)) as held,
-           coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', jsonb_build_object(
-                              'version', s.version, 'decider', s.decider, 'state', s.state)))
+           ${heldStreams(sql.raw('array[place.owner, place.organization]'))} as held,
+           coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${snapshotOf('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
                       where ${replaces} and token.owner = place.owner and token.kind = place.kind and ${IS_ONLY}),
                     '[]') as replaced
@@ -155,8 +153,8 @@ export const placeForToken = async (
   return row;
 };
 
-export const TEAM_TOKEN_SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at'] as const;
-export type TeamTokenSort = (typeof TEAM_TOKEN_SORTS)[number];
+export const TEAM_TOKEN_SORTS = ['expired-at', 'team-name', 'created-by', 'last-used-at'] as const;
+type TeamTokenSort = (typeof TEAM_TOKEN_SORTS)[number];
 
 /** Tokens that never expire, or were never used, come last whichever way it goes. */
 const ORDER = {
@@ -166,11 +164,7 @@ const ORDER = {
   'last-used-at': sql.raw('"lastUsedAt"'),
 } as const satisfies Record<TeamTokenSort, Sql>;
 
-export type TeamTokenFilter = {
-  readonly search: string | undefined;
-  readonly sort: TeamTokenSort;
-  readonly descending: boolean;
-};
+export type TeamTokenFilter = Order<TeamTokenSort> & { readonly search: string | undefined };
 
 /** The tokens of an organization's teams that the caller manages. */
 export const listTeamTokens = async (
@@ -179,7 +173,7 @@ export const listTeamTokens = async (
   organizationName: string,
   page: Page,
   { search, sort, descending }: TeamTokenFilter,
-): Promise<{ rows: TokenRow[]; total: number }> => {
+): Promise<Listed<TokenRow>> => {
   // What placeFor and changing say in team-permission.ts of one team that has been read.
   const isOwn =
     actor.kind === 'user'
@@ -203,5 +197,5 @@ export const listTeamTokens = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.home });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };

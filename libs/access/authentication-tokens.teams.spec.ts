@@ -313,6 +313,10 @@ describe('the tokens of an agent pool', () => {
     const keeper = await makeMember(server, 'acme', 'keeper', [keepers]);
     const own = answered(await keeper.post(PATH(), token('of a keeper')), 201);
     answered(await keeper.delete(byId(idOf(own))), 204);
+    const together = server.as(await makeToken(server, `/api/v2/teams/${keepers}/authentication-token`));
+    const theirs = answered(await together.post(PATH(), token('of all keepers')), 201).body.data;
+    expect(theirs.relationships['created-by'].data).toEqual({ type: 'users', id: keepers });
+    answered(await together.delete(byId(theirs.id)), 204);
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
     const member = await makeMember(server, 'acme', 'mere-member');
     for (const api of [organization, member]) {

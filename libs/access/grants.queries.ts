@@ -35,7 +35,7 @@ export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
                      select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
                       where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
 
-/** Whether any grant lets the caller see this workspace: every level does (see WORKSPACE_READ in grants.ts). */
+/** Whether any grant lets the caller see this workspace: every level does, for the least of any is to read runs. */
 export const isGrantedWorkspace = (actor: Identity, workspace: Sql, project: Sql): Sql =>
   hasNone(actor)
     ? sql`false`

@@ -120,11 +120,11 @@ export const PROJECT_MEANING: Readonly<Record<Exclude<ProjectLevel, 'custom'>, C
   return {
     read: { ...inEach(WORKSPACE_MEANING.read), ...none, project: reader },
     write: { ...inEach(WORKSPACE_MEANING.write), ...none, project: reader },
-    // Everything in the project, but not what comes and goes: that is for admins of projects (contract §5).
+    // Everything in the project but moving, which is for admins of both projects (contract §5).
     maintain: {
       ...inEach(WORKSPACE_MEANING.admin),
-      ...none,
-      delete: true,
+      ...all,
+      move: false,
       project: { ...reader, variableSets: 'write' },
     },
     admin: {

@@ -91,6 +91,13 @@ describe('an invitation', () => {
     expect(usersIn(await server.get(`${pathOf(id)}?include=user`))).toEqual([expect.stringMatching(/^twin-\w{6}$/)]);
   });
 
+  it('goes to no address that would take for ever to look at', async () => {
+    const endless = `a${'-'.repeat(1_000_000)}a@people.test`;
+    for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
+      expect(detailOf(answered(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
+    }
+  });
+
   it('goes to nobody twice', async () => {
     await invite('once@people.test');
     const again = answered(await owner.post(LIST, invitation('ONCE@people.test')), 422);
@@ -234,6 +241,46 @@ describe('the memberships of an organization', () => {
   });
 });
 
+describe('the memberships of a team', () => {
+  let team: string;
+  let list: (query: string) => Promise<[string[], number]>;
+
+  beforeAll(async () => {
+    team = await makeTeam(server, 'acme', 'listed');
+    for (const name of ['ida', 'ivo']) await makeMember(server, 'acme', name, [team]);
+    await invite('ina@guests.test', team);
+    const path = `/api/v2/teams/${team}/relationships/organization-memberships`;
+    list = async (query) => {
+      const answer = answered(await owner.get(`${path}?include=user&${query}`), 200);
+      return [usersIn(answer), answer.body.meta.pagination['total-count']];
+    };
+  });
+
+  it.each([
+    ['page[size]=100', ['ida', 'ina', 'ivo'], 3],
+    ['page[size]=2&page[number]=2', ['ivo'], 3],
+    ['filter[status]=invited', ['ina'], 1],
+    ['filter[status]=active', ['ida', 'ivo'], 2],
+  ])('answer %s', async (query, names, total) => {
+    expect(await list(query)).toEqual([names, total]);
+  });
+
+  it('are as they are in the organization', async () => {
+    const [first] = (await owner.get(`/api/v2/teams/${team}/relationships/organization-memberships`)).body.data;
+    expect(first).toEqual((await owner.get(pathOf(first.id))).body.data);
+  });
+
+  it('may be none, and are not there for who does not see the team', async () => {
+    const empty = await makeTeam(server, 'acme', 'deserted');
+    const path = `/api/v2/teams/${empty}/relationships/organization-memberships`;
+    const { body } = answered(await owner.get(path), 200);
+    expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
+    const outsider = await makeMember(server, 'acme', 'outsider');
+    answered(await outsider.get(path), 404);
+    answered(await owner.get('/api/v2/teams/team-nowhere/relationships/organization-memberships'), 404);
+  });
+});
+
 describe('whoever goes', () => {
   it('leaves the organization’s teams, and the organization, at once', async () => {
     const teams = [await makeTeam(server, 'acme', 'first-team'), await makeTeam(server, 'acme', 'second-team')];
@@ -277,6 +324,21 @@ describe('whoever goes', () => {
     answered(await member.delete(pathOf(manager.membership)), 404);
     answered(await manager.delete(pathOf(owner.membership)), 404);
     expect((await manager.delete(pathOf(member.membership))).status).toBe(204);
+  });
+
+  it('is sent out of no team that the sender does not see', async () => {
+    const access = { 'organization-access': { 'manage-membership': true } };
+    const senders = await makeTeam(server, 'acme', 'blind-senders', access);
+    const manager = await makeMember(server, 'acme', 'blind', [senders]);
+    const secret = await makeTeam(server, 'acme', 'unseen', { visibility: 'secret' });
+    const [unseen, seen] = [
+      await makeMember(server, 'acme', 'in-secret', [secret]),
+      await makeMember(server, 'acme', 'beside', [senders]),
+    ];
+    answered(await manager.delete(pathOf(unseen.membership)), 404);
+    answered(await unseen.get('/api/v2/organizations/acme'), 200);
+    answered(await manager.delete(pathOf(seen.membership)), 204);
+    expect((await unseen.delete(pathOf(unseen.membership))).status).toBe(204);
   });
 
   it('is in no team afterwards, however many add them meanwhile', async () => {

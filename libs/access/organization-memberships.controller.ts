@@ -8,6 +8,7 @@ import {
   document,
   identifiersBody,
   includesOf,
+  listOf,
   pageDocument,
   pageOf,
   parameter,
@@ -24,6 +25,7 @@ import { membershipResource } from './organization-memberships.document.js';
 import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
 import {
   listMemberships,
+  listMembershipsOfTeam,
   membershipFor,
   ownMemberships,
   type MembershipRow,
@@ -65,8 +67,7 @@ export class OrganizationMembershipsController {
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
-    const emails = (parameter(query, 'filter[email]') ?? '').split(',').filter((email) => email !== '');
-    const filter = { search: parameter(query, 'q'), status: statusOf(query), emails };
+    const filter = { search: parameter(query, 'q'), status: statusOf(query), emails: listOf(query, 'filter[email]') };
     const { rows, total } = await listMemberships(this.database, actor, organization, page, filter);
     const included = await this.included(rows, includes, actor);
     return pageDocument(rows.map(membershipResource), page, total, request.url, included);
@@ -82,6 +83,22 @@ export class OrganizationMembershipsController {
     const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
     const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
     return document(membershipResource(await this.bus.execute(invitation)));
+  }
+
+  /** Who comes and goes there is told to the team itself (teams.controller.ts). */
+  @Get('teams/:id/relationships/organization-memberships')
+  async listOfTeam(
+    @Param('id') team: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const filter = { search: undefined, status: statusOf(query), emails: [] };
+    const { rows, total } = await listMembershipsOfTeam(this.database, actor, team, page, filter);
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
   }
 
   @Get('organization-memberships')
@@ -100,7 +117,7 @@ export class OrganizationMembershipsController {
   @Get('organization-memberships/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const row = await membershipFor(this.database, id, actor);
+    const row = await membershipFor(this.database, actor, id);
     return document(membershipResource(row), await this.included([row], includes, actor));
   }
 
@@ -127,7 +144,7 @@ export class OrganizationMembershipsController {
     const people = includes.has('user') ? rows.map(({ person }) => userResource(person, actor)) : [];
     if (!includes.has('teams')) return people;
     const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
-    const teams = ids.length === 0 ? [] : await teamsById(this.database, ids, actor);
+    const teams = ids.length === 0 ? [] : await teamsById(this.database, actor, ids);
     return [...people, ...teams.map((team) => teamResource(team, actor))];
   }
 }

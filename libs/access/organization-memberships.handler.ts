@@ -1,12 +1,12 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
-import { Database, EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, type Actor } from './actor.js';
 import { membership, type MembershipStatus } from './membership.js';
 import {
   isInTeams,
+  membershipById,
   membershipForCommand,
-  membershipRowById,
   placeForInvitation,
   type MembershipForCommand,
   type MembershipRow,
@@ -14,7 +14,7 @@ import {
 } from './organization-memberships.queries.js';
 import { may, type Permission } from './permissions.js';
 import { team } from './team.js';
-import { demandChangeTeam, mayReadTeam } from './team-permission.js';
+import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
 import { isOwnerless } from './teams.queries.js';
 import { checkEmail, user, usernameFrom } from './user.js';
 
@@ -56,7 +56,6 @@ const RACES = ['organization_memberships_organization_user_key', 'users_email_ke
 export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
@@ -65,9 +64,10 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   }
 
   private async invite({ organization, email, teams, actor }: InviteMember): Promise<MembershipRow> {
-    const username = usernameFrom(email);
-    const place = await placeForInvitation(this.database, actor, organization, { email, username, teams });
+    // First: it says how long an address is, and to find a name in it takes its length squared.
     checkEmail(email);
+    const username = usernameFrom(email);
+    const place = await placeForInvitation(this.store.database, actor, organization, { email, username, teams });
     refuseMember(place);
     const account = this.accountFor(place, email, username);
     const { person } = account;
@@ -81,7 +81,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
         ...(await this.joining(place, teams, person, actor)),
       ],
       contextOf(actor),
-      [membershipRowById(id, actor)],
+      [membershipById(id, actor)],
     );
     return rows[0]?.[0] as MembershipRow;
   }
@@ -131,22 +131,19 @@ const statusFor = ({ person }: PlaceForInvitation): MembershipStatus => (person?
 
 @CommandHandler(AcceptMembership)
 export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ id, actor }: AcceptMembership): Promise<MembershipRow> {
     const { rows } = await this.store.handle({
       decider: membership,
       load: async () => {
-        const found = await membershipForCommand(this.database, id, () => 'accept-membership', actor);
+        const found = await membershipForCommand(this.store.database, actor, () => 'accept-membership', id);
         return { ...(await this.store.restore(id, membership, found.snapshot)), found };
       },
       command: ({ found }) => ({ type: 'AcceptMembership', data: { username: found.username } }) as const,
       organization: ({ found }) => found.organization,
       context: contextOf(actor),
-      read: () => [membershipRowById(id, actor)],
+      read: () => [membershipById(id, actor)],
     });
     return rows[0]?.[0] as MembershipRow;
   }
@@ -155,15 +152,13 @@ export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership
 /** Whoever goes leaves the organization's teams with the same append. */
 @CommandHandler(RemoveMembership)
 export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   execute({ id, actor }: RemoveMembership): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await membershipForCommand(this.database, id, (row) => permissionToRemove(row, actor), actor);
+      const found = await membershipForCommand(this.store.database, actor, (row) => permissionToRemove(row, actor), id);
       const { organization, username, teams } = found;
+      if (!may(actor, 'leave-organization', found)) for (const one of teams) demandReadTeam(actor, one);
       const its = await this.store.restore(id, membership, found.snapshot);
       const removal = { type: 'RemoveMembership', data: { username } } as const;
       await this.store.append(
@@ -191,7 +186,7 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
   }
 }
 
-/** Anybody may go; an owner is sent away by owners only. */
+/** Anybody may go; an owner is sent away by owners only, and nobody out of a team that the sender does not see. */
 const permissionToRemove = (row: MembershipForCommand, actor: Actor): Permission => {
   if (may(actor, 'leave-organization', row)) return 'leave-organization';
   return row.teams.some(({ isOwners }) => isOwners) ? 'manage-owners' : 'manage-memberships';

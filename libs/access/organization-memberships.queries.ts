@@ -1,12 +1,12 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
-import { limitOf, type Page } from '#json-api';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Actor, Identity } from './actor.js';
 import { fresh } from './fresh.js';
 import type { MembershipStatus } from './membership.js';
 import { demand, type Permission, type Place } from './permissions.js';
-import type { TeamPlace } from './team-permission.js';
-import { isSeenTeam, ownersBy, snapshotOf, teamPlace } from './teams.queries.js';
+import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
+import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
 import type { UserRow } from './users.queries.js';
 
 export type MembershipRow = Place & {
@@ -35,11 +35,11 @@ const FROM = sql.raw(
   'from organization_memberships m join organizations o on o.id = m.organization join users u on u.id = m.user_id',
 );
 
-export const membershipRowById = (id: string, actor: Identity): Sql =>
+export const membershipById = (id: string, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where m.id = ${id}`;
 
-export const membershipFor = async (database: Database, id: string, actor: Actor): Promise<MembershipRow> => {
-  const row = await database.row<MembershipRow>(sql`${membershipRowById(id, actor)} and ${fresh(actor)}`);
+export const membershipFor = async (database: Database, actor: Actor, id: string): Promise<MembershipRow> => {
+  const row = await database.row<MembershipRow>(sql`${membershipById(id, actor)} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'read-memberships', row);
   return row;
@@ -59,8 +59,6 @@ const conditionsOf = ({ search, status, emails }: MembershipFilter): readonly Sq
     : []),
 ];
 
-type Found = { readonly rows: MembershipRow[]; readonly total: number };
-
 /** One page and the count of all, in one statement. */
 export const listMemberships = async (
   database: Database,
@@ -68,7 +66,7 @@ export const listMemberships = async (
   organizationName: string,
   page: Page,
   filter: MembershipFilter,
-): Promise<Found> => {
+): Promise<Listed<MembershipRow>> => {
   const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter)]);
   const found = await database.rows<MembershipRow & { owner: string; total: number; name: string }>(sql`
     select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
@@ -79,18 +77,44 @@ export const listMemberships = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-memberships', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
+};
+
+/** Who is in a team, invited or active, for whoever sees it; by name. */
+export const listMembershipsOfTeam = async (
+  database: Database,
+  actor: Actor,
+  team: string,
+  page: Page,
+  filter: MembershipFilter,
+): Promise<Listed<MembershipRow>> => {
+  const where = sql.and([
+    sql`m.organization = place.organization`,
+    sql`m.user_id in (select user_id from team_members where team = ${team})`,
+    ...conditionsOf(filter),
+  ]);
+  const found = await database.rows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(sql`
+    select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
+      from (select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
+             where t.id = ${team} and ${fresh(actor)}) place
+      left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
+                          order by u.username ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demandReadTeam(actor, first.place);
+  return listedIn(found);
 };
 
 /** Where the caller belongs to, and is invited to. */
-export const ownMemberships = async (database: Database, actor: Actor, page: Page): Promise<Found> => {
+export const ownMemberships = async (database: Database, actor: Actor, page: Page): Promise<Listed<MembershipRow>> => {
   const found = await database.rows<MembershipRow & { total: number; name: string }>(sql`
     select total.n as total, page.*
       from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${fresh(actor)}) total
       left join lateral (select ${columns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
                           order by o.name ${limitOf(page)}) page on true
      order by page.name`);
-  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+  return listedIn(found);
 };
 
 /** People by their ids; `id` null for who has no membership in that organization, as members of old logs. */
@@ -150,10 +174,9 @@ export const placeForInvitation = async (
 };
 
 /** A team that somebody is in, as their leaving needs it. */
-export type TeamToLeave = {
+export type TeamToLeave = TeamPlace & {
   readonly id: string;
   readonly owners: readonly string[] | null;
-  readonly isOwners: boolean;
   readonly snapshot: Snapshot;
 };
 
@@ -167,15 +190,14 @@ export type MembershipForCommand = Place & {
 
 export const membershipForCommand = async (
   database: Database,
-  id: string,
-  permission: (found: MembershipForCommand) => Permission,
   actor: Actor,
+  permission: (found: MembershipForCommand) => Permission,
+  id: string,
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
     select m.organization, u.id as "user", u.username, ${snapshotOf('s')} as snapshot,
            coalesce((select jsonb_agg(to_jsonb(team)) from (
-             select t.id, ${ownersBy(sql.raw('t.id'))} as owners, o.owners_team = t.id as "isOwners",
-                    ${snapshotOf('ts')} as snapshot
+             select t.id, ${teamPlace(actor)}, ${ownersBy(sql.raw('t.id'))} as owners, ${snapshotOf('ts')} as snapshot
                from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
               where tm.user_id = u.id and t.organization = m.organization) team), '[]') as teams
       ${FROM} join event_store.streams s on s.stream = m.id

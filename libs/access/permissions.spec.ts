@@ -157,7 +157,7 @@ const WORKSPACE_ADMIN = [
   ...ADMINISTERS_RUNS_AND_STATE,
   'manage-run-tasks',
 ] as const;
-const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project'] as const;
+const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project', 'create-workspace'] as const;
 
 /** What each level is worth at its place. */
 const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
@@ -168,7 +168,7 @@ const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'project read': [...READS_WORKSPACES, 'read-project'],
   'project write': [...WORKSPACE_WRITER, 'read-project'],
   'project maintain': PROJECT_MAINTAINER,
-  'project admin': [...PROJECT_MAINTAINER, 'create-workspace', 'move-workspace', ...PROJECTS, 'read-project-access'],
+  'project admin': [...PROJECT_MAINTAINER, 'move-workspace', ...PROJECTS, 'read-project-access'],
   'project passage': ['read-project'],
   'team member': ['read-secret-teams', 'manage-team-tokens'],
 };

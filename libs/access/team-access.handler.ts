@@ -14,8 +14,18 @@ import {
 import { teamProject, type TeamProjectCommand } from './team-project.js';
 import { teamWorkspace, type TeamWorkspaceCommand } from './team-workspace.js';
 
-type WorkspaceUpdate = Omit<DataOf<TeamWorkspaceCommand, 'UpdateTeamWorkspace'>, 'teamName'>;
-type ProjectUpdate = Omit<DataOf<TeamProjectCommand, 'UpdateTeamProject'>, 'teamName'>;
+type ToWorkspace =
+  | {
+      readonly type: 'UpdateTeamWorkspace';
+      readonly data: Omit<DataOf<TeamWorkspaceCommand, 'UpdateTeamWorkspace'>, 'teamName'>;
+    }
+  | { readonly type: 'RemoveTeamWorkspace' };
+type ToProject =
+  | {
+      readonly type: 'UpdateTeamProject';
+      readonly data: Omit<DataOf<TeamProjectCommand, 'UpdateTeamProject'>, 'teamName'>;
+    }
+  | { readonly type: 'RemoveTeamProject' };
 
 export class AddTeamWorkspace extends Command<TeamWorkspaceRow> {
   constructor(
@@ -28,11 +38,11 @@ export class AddTeamWorkspace extends Command<TeamWorkspaceRow> {
   }
 }
 
-/** Changes what a team has on a workspace, or takes it away where no update is given; resolves to how it stands then. */
+/** A command for what a team has on a workspace; resolves to how it stands then, null when it is gone. */
 export class ToTeamWorkspace extends Command<TeamWorkspaceRow | null> {
   constructor(
     readonly id: string,
-    readonly update: WorkspaceUpdate | null,
+    readonly command: ToWorkspace,
     readonly actor: Actor,
   ) {
     super();
@@ -50,10 +60,11 @@ export class AddTeamProject extends Command<TeamProjectRow> {
   }
 }
 
+/** The same on a project. */
 export class ToTeamProject extends Command<TeamProjectRow | null> {
   constructor(
     readonly id: string,
-    readonly update: ProjectUpdate | null,
+    readonly command: ToProject,
     readonly actor: Actor,
   ) {
     super();
@@ -154,12 +165,12 @@ export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace
 export class ToTeamWorkspaceHandler implements ICommandHandler<ToTeamWorkspace> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, update, actor }: ToTeamWorkspace): Promise<TeamWorkspaceRow | null> {
-    const command = (teamName: string): TeamWorkspaceCommand =>
-      update === null
-        ? { type: 'RemoveTeamWorkspace', data: { teamName } }
-        : { type: 'UpdateTeamWorkspace', data: { teamName, ...update } };
-    const row = await change(this.store, { kind: 'workspace', decider: teamWorkspace, id, command, actor });
+  async execute({ id, command, actor }: ToTeamWorkspace): Promise<TeamWorkspaceRow | null> {
+    const named = (teamName: string): TeamWorkspaceCommand =>
+      command.type === 'RemoveTeamWorkspace'
+        ? { type: command.type, data: { teamName } }
+        : { type: command.type, data: { teamName, ...command.data } };
+    const row = await change(this.store, { kind: 'workspace', decider: teamWorkspace, id, command: named, actor });
     return (row as TeamWorkspaceRow | undefined) ?? null;
   }
 }
@@ -189,12 +200,12 @@ export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
 export class ToTeamProjectHandler implements ICommandHandler<ToTeamProject> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, update, actor }: ToTeamProject): Promise<TeamProjectRow | null> {
-    const command = (teamName: string): TeamProjectCommand =>
-      update === null
-        ? { type: 'RemoveTeamProject', data: { teamName } }
-        : { type: 'UpdateTeamProject', data: { teamName, ...update } };
-    const row = await change(this.store, { kind: 'project', decider: teamProject, id, command, actor });
+  async execute({ id, command, actor }: ToTeamProject): Promise<TeamProjectRow | null> {
+    const named = (teamName: string): TeamProjectCommand =>
+      command.type === 'RemoveTeamProject'
+        ? { type: command.type, data: { teamName } }
+        : { type: command.type, data: { teamName, ...command.data } };
+    const row = await change(this.store, { kind: 'project', decider: teamProject, id, command: named, actor });
     return (row as TeamProjectRow | undefined) ?? null;
   }
 }

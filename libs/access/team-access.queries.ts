@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import type { Actor, Identity } from './actor.js';
 import { fresh } from './fresh.js';
 import type { CustomProjectAccess, Grant, ProjectLevel, WorkspaceAccess, WorkspaceLevel } from './grants.js';
@@ -83,7 +83,7 @@ export const teamAccessFor = async <K extends PlaceKind>(
   const row = (await database.row(sql`
     select ${columns(KINDS[kind])}, a.organization, ${grants(actor)} as grants, t.name as "teamName",
            ${teamPlaceOf(actor, sql.raw('a.team'))} as "teamPlace",
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+           ${snapshotOf('s')} as snapshot
       from ${table} a join ${places} p on p.id = a.${column} join teams t on t.id = a.team
       join event_store.streams s on s.stream = a.id
      where a.id = ${id} and ${fresh(actor)}`)) as TeamAccessForCommand<K> | undefined;
@@ -120,7 +120,7 @@ export type PlaceForTeam = Place & {
   readonly organization: string;
   readonly team: (NamedTeam & TeamPlace) | null;
   /** What must be there still when the access is: the organization, the place and the team. */
-  readonly held: readonly { readonly stream: string; readonly version: number }[];
+  readonly held: readonly Held[];
 };
 
 export const placeForTeam = async (
@@ -134,8 +134,7 @@ export const placeForTeam = async (
   const row = await database.row<PlaceForTeam>(sql`
     select p.organization, ${grants(actor)} as grants,
            jsonb_build_object('id', named.id, 'name', named.name) || ${teamPlaceOf(actor, sql.raw('named.id'))} as team,
-           (select jsonb_agg(jsonb_build_object('stream', s.stream, 'version', s.version))
-              from event_store.streams s where s.stream in (p.organization, p.id, named.id)) as held
+           ${heldStreams(sql.raw('array[p.organization, p.id, named.id]'))} as held
       from ${places} p left join teams named on named.id = ${team} and named.organization = p.organization
      where p.id = ${place} and ${fresh(actor)}`);
   if (!row) throw notFound();

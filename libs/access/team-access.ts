@@ -1,4 +1,4 @@
-import { Refused } from '#kernel';
+import { attributeOf, labelOf, Refused } from '#kernel';
 
 /** What a team has at a place: a level, and where that is `custom` what its fields say. */
 export type Terms<Level extends string, Fields> = { readonly access: Level; readonly custom: Fields | null };
@@ -42,11 +42,6 @@ const fieldsIn = (named: Values, group: string | null = null): (readonly [field:
     return isGroup(value) ? fieldsIn(value, field) : [[field, group] as const];
   });
 
-/** `stateVersions` → `state-versions`, as the API writes it. */
-export const dashed = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** The text is one in use (clients.md §2). */
 const refuseFields = <L extends string, F extends object>(
   access: string,
@@ -54,7 +49,7 @@ const refuseFields = <L extends string, F extends object>(
   scale: Scale<L, F>,
 ): void => {
   const problems = fieldsIn(named).map(([field, group]) => ({
-    detail: `${capitalised(dashed(field).replaceAll('-', ' '))} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
+    detail: `${labelOf(attributeOf(field))} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
     pointer: scale.pointer(field, group),
   }));
   if (problems.length > 0) throw new Refused('unprocessable', problems);

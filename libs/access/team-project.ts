@@ -1,15 +1,6 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import { PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from './grants.js';
-import {
-  dashed,
-  isSame,
-  TEAM_POINTER,
-  termsAfter,
-  type Named,
-  type NamedTeam,
-  type Scale,
-  type Terms,
-} from './team-access.js';
+import { isSame, TEAM_POINTER, termsAfter, type Named, type NamedTeam, type Scale, type Terms } from './team-access.js';
 
 export type ProjectTerms = Terms<ProjectLevel, CustomProjectAccess>;
 
@@ -29,7 +20,7 @@ export const PROJECT_SCALE: Scale<ProjectLevel, CustomProjectAccess> = {
   },
   // The API has two groups, one for the project and one for the workspaces in it.
   pointer: (field, group) =>
-    `/data/attributes/${group === 'project' ? 'project-access' : 'workspace-access'}/${dashed(field)}`,
+    `/data/attributes/${group === 'project' ? 'project-access' : 'workspace-access'}/${attributeOf(field)}`,
 };
 
 /**

@@ -10,9 +10,13 @@ import {
   pageDocument,
   pageOf,
   parseBody,
+  required,
+  requiredToOne,
   resourceBody,
+  said,
   shownOf,
   toOne,
+  valuesOf,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -20,7 +24,6 @@ import {
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { PROJECT_FIELDS, PROJECT_LEVELS, WORKSPACE_FIELDS, type CustomProjectAccess } from './grants.js';
-import { given, identified, requiredFilter } from './team-access.body.js';
 import { AddTeamProject, ToTeamProject } from './team-access.handler.js';
 import { meaningOf, type Named } from './team-access.js';
 import { teamAccessesOf, teamAccessFor, type TeamProjectRow } from './team-access.queries.js';
@@ -49,35 +52,22 @@ const fields = {
     .nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
+/** The second is what pytfe calls it. */
+const TYPES = ['team-projects', 'team-project-access'];
 const createBody = resourceBody(
-  'team-projects',
+  TYPES,
   z.object({ access, ...fields }),
-  z.object({ team: identified, project: identified }),
+  z.object({ team: requiredToOne, project: requiredToOne }),
 );
-const updateBody = resourceBody('team-projects', z.object({ access: access.nullish(), ...fields }).default({}));
+const updateBody = resourceBody(TYPES, z.object({ access: access.nullish(), ...fields }).default({}));
 
-type Fields = z.infer<z.ZodObject<typeof fields>>;
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
-const fieldsOf = (attributes: Fields): Named<CustomProjectAccess> => {
-  const inEach = attributes['workspace-access'] ?? {};
-  const ofIt = attributes['project-access'] ?? {};
-  return {
-    runs: given(inEach.runs),
-    variables: given(inEach.variables),
-    stateVersions: given(inEach['state-versions']),
-    sentinelMocks: given(inEach['sentinel-mocks']),
-    runTasks: given(inEach['run-tasks']),
-    create: given(inEach.create),
-    locking: given(inEach.locking),
-    delete: given(inEach.delete),
-    move: given(inEach.move),
-    project: {
-      settings: given(ofIt.settings),
-      teams: given(ofIt.teams),
-      variableSets: given(ofIt['variable-sets']),
-    },
-  };
-};
+/** What a team has cannot be cleared field by field. */
+const fieldsOf = (attributes: Attributes): Named<CustomProjectAccess> => ({
+  ...valuesOf(said(attributes['workspace-access'] ?? {})),
+  project: valuesOf(said(attributes['project-access'] ?? {})),
+});
 
 const resource = (row: TeamProjectRow): Resource => {
   const { project, ...inEach } = meaningOf(row, PROJECT_SCALE);
@@ -108,7 +98,7 @@ export class TeamProjectsController {
   @Get()
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     const page = pageOf(query);
-    const project = requiredFilter(query, 'filter[project][id]');
+    const project = required(query, 'filter[project][id]');
     const rows = await teamAccessesOf(this.database, actor, 'project', project);
     return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
   }
@@ -129,8 +119,8 @@ export class TeamProjectsController {
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body).data;
-    const update = { access: given(attributes.access), fields: fieldsOf(attributes) };
-    const row = await this.bus.execute(new ToTeamProject(id, update, actor));
+    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
+    const row = await this.bus.execute(new ToTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
     if (!row) throw notFound();
     return document(resource(row));
   }
@@ -138,6 +128,6 @@ export class TeamProjectsController {
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToTeamProject(id, null, actor));
+    await this.bus.execute(new ToTeamProject(id, { type: 'RemoveTeamProject' }, actor));
   }
 }

@@ -1,15 +1,6 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import { WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from './grants.js';
-import {
-  dashed,
-  isSame,
-  TEAM_POINTER,
-  termsAfter,
-  type Named,
-  type NamedTeam,
-  type Scale,
-  type Terms,
-} from './team-access.js';
+import { isSame, TEAM_POINTER, termsAfter, type Named, type NamedTeam, type Scale, type Terms } from './team-access.js';
 
 export type WorkspaceTerms = Terms<WorkspaceLevel, WorkspaceAccess>;
 
@@ -23,7 +14,7 @@ export const WORKSPACE_SCALE: Scale<WorkspaceLevel, WorkspaceAccess> = {
     workspaceLocking: false,
     runTasks: false,
   },
-  pointer: (field) => `/data/attributes/${dashed(field)}`,
+  pointer: (field) => `/data/attributes/${attributeOf(field)}`,
 };
 
 /** What a team may do on a workspace. The team's name is the one that it goes by at the time, for the trail. */

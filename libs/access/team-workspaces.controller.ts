@@ -10,9 +10,13 @@ import {
   pageDocument,
   pageOf,
   parseBody,
+  required,
+  requiredToOne,
   resourceBody,
+  said,
   shownOf,
   toOne,
+  valuesOf,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -20,7 +24,6 @@ import {
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { WORKSPACE_FIELDS, WORKSPACE_LEVELS, type WorkspaceAccess } from './grants.js';
-import { given, identified, requiredFilter } from './team-access.body.js';
 import { AddTeamWorkspace, ToTeamWorkspace } from './team-access.handler.js';
 import { meaningOf, type Named } from './team-access.js';
 import { teamAccessesOf, teamAccessFor, type TeamWorkspaceRow } from './team-access.queries.js';
@@ -38,20 +41,17 @@ const access = z.enum(WORKSPACE_LEVELS);
 const createBody = resourceBody(
   'team-workspaces',
   z.object({ access, ...fields }),
-  z.object({ team: identified, workspace: identified }),
+  z.object({ team: requiredToOne, workspace: requiredToOne }),
 );
 const updateBody = resourceBody('team-workspaces', z.object({ access: access.nullish(), ...fields }).default({}));
 
-type Fields = z.infer<z.ZodObject<typeof fields>>;
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
-const fieldsOf = (attributes: Fields): Named<WorkspaceAccess> => ({
-  runs: given(attributes.runs),
-  variables: given(attributes.variables),
-  stateVersions: given(attributes['state-versions']),
-  sentinelMocks: given(attributes['sentinel-mocks']),
-  workspaceLocking: given(attributes['workspace-locking']),
-  runTasks: given(attributes['run-tasks']),
-});
+/** What a team has cannot be cleared field by field. */
+const fieldsOf = (attributes: Attributes): Named<WorkspaceAccess> => {
+  const { access: _, ...named } = attributes;
+  return valuesOf(said(named));
+};
 
 const resource = (row: TeamWorkspaceRow): Resource => ({
   id: row.id,
@@ -80,7 +80,7 @@ export class TeamWorkspacesController {
   @Get()
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     const page = pageOf(query);
-    const workspace = requiredFilter(query, 'filter[workspace][id]');
+    const workspace = required(query, 'filter[workspace][id]');
     const rows = await teamAccessesOf(this.database, actor, 'workspace', workspace);
     return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
   }
@@ -101,8 +101,8 @@ export class TeamWorkspacesController {
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body).data;
-    const update = { access: given(attributes.access), fields: fieldsOf(attributes) };
-    const row = await this.bus.execute(new ToTeamWorkspace(id, update, actor));
+    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
+    const row = await this.bus.execute(new ToTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
     if (!row) throw notFound();
     return document(resource(row));
   }
@@ -110,6 +110,6 @@ export class TeamWorkspacesController {
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToTeamWorkspace(id, null, actor));
+    await this.bus.execute(new ToTeamWorkspace(id, { type: 'RemoveTeamWorkspace' }, actor));
   }
 }

@@ -1,4 +1,14 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 /** What a team may do in its whole organization (clients.md §3, `organization-access`). */
 export const ORGANIZATION_ACCESS = [
@@ -70,36 +80,24 @@ const BIRTH: Omit<Birth, 'name'> = {
   organizationAccess: NO_ORGANIZATION_ACCESS,
 };
 
-const checkName = (name: string): void => {
-  if (name === '') throw unprocessable("Name can't be blank", 'name');
-  if (!/^[A-Za-z0-9_-]+$/.test(name)) {
-    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
-  }
-  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
-};
+const NAME = { ...IN_PATHS, most: 90 };
 
 const active = (state: Team): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
 };
 
-const differing = <T extends object>(before: Readonly<Record<string, unknown>>, changes: T): Partial<T> =>
-  Object.fromEntries(Object.entries(changes).filter(([key, value]) => before[key] !== value)) as Partial<T>;
-
 /** The flags that a change would turn. */
 export const turnedIn = (
   before: OrganizationAccess,
   { organizationAccess = {} }: TeamChanges,
-): Partial<OrganizationAccess> => differing(before, organizationAccess);
+): Partial<OrganizationAccess> => differences(before, organizationAccess);
 
-/** Only what differs from how it stands: an update that changes nothing is no event. */
-const differences = (state: Active, changes: TeamChanges): TeamChanges => {
+/** What a command says that is not so yet, also of single flags. */
+const changedBy = (state: Active, changes: TeamChanges): TeamChanges => {
   const { organizationAccess: _, ...settings } = changes;
   const turned = turnedIn(state.organizationAccess, changes);
-  return {
-    ...differing(state, settings),
-    ...(Object.keys(turned).length === 0 ? {} : { organizationAccess: turned }),
-  };
+  return { ...differences(state, settings), ...(isNothing(turned) ? {} : { organizationAccess: turned }) };
 };
 
 /** The owners stay what they are, or an organization could be left without a way in. */
@@ -125,7 +123,7 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
   decide: {
     CreateTeam: ({ organizationAccess, ...settings }, state) => {
       if (state.status !== 'absent') throw conflict('Team exists already');
-      checkName(settings.name);
+      checkName(settings.name, NAME);
       const all = { ...BIRTH, ...settings };
       return [
         {
@@ -141,10 +139,10 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
       ];
     },
     UpdateTeam: ({ changes, ofOwners }, state) => {
-      const changed = differences(active(state), changes);
+      const changed = changedBy(active(state), changes);
       if (ofOwners) checkOwners(changed);
-      if (changed.name !== undefined) checkName(changed.name);
-      return Object.keys(changed).length === 0 ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
+      if (changed.name !== undefined) checkName(changed.name, NAME);
+      return isNothing(changed) ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
     },
     DeleteTeam: ({ ofOwners }, state) => {
       const { name } = active(state);

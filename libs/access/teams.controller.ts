@@ -2,18 +2,20 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { notFound } from '#kernel';
+import { attributeOf, notFound } from '#kernel';
 import { Database } from '#event-store';
 import {
-  attributeOf,
   document,
+  given,
   identifiersBody,
   includesOf,
+  listOf,
   pageDocument,
   pageOf,
   parameter,
   parseBody,
   resourceBody,
+  valuesOf,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -22,10 +24,10 @@ import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
 import { membershipResource } from './organization-memberships.document.js';
 import { membersOf } from './organization-memberships.queries.js';
-import { ORGANIZATION_ACCESS, VISIBILITIES, type OrganizationAccess, type TeamChanges } from './team.js';
+import { ORGANIZATION_ACCESS, VISIBILITIES, type TeamChanges } from './team.js';
 import { teamResource } from './teams.document.js';
-import { ChangeTeamMembers, CreateTeam, DeleteTeam, UpdateTeam } from './teams.handler.js';
-import { listTeams, teamById, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
+import { ChangeTeamMembers, CreateTeam, ToTeam } from './teams.handler.js';
+import { listTeams, teamFor, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
 import { userResource } from './users.document.js';
 
 const settings = {
@@ -41,27 +43,13 @@ const updateBody = resourceBody('teams', z.object({ name: z.string().optional(),
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
-const accessOf = (given: Readonly<Record<string, boolean | undefined>>): Partial<OrganizationAccess> =>
-  Object.fromEntries(
-    ORGANIZATION_ACCESS.flatMap((flag) => {
-      const value = given[attributeOf(flag)];
-      return value === undefined ? [] : [[flag, value]];
-    }),
-  );
-
-/** Absent stays absent: what the request does not name is not touched. */
+/** What a request changes, in our names. */
 const changesOf = (attributes: Attributes): TeamChanges => {
-  const { name, visibility } = attributes;
-  const ssoTeamId = attributes['sso-team-id'];
-  const allowMemberTokenManagement = attributes['allow-member-token-management'];
-  const organizationAccess = attributes['organization-access'];
+  const { 'sso-team-id': ssoTeamId, 'organization-access': access, ...values } = attributes;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(visibility === undefined ? {} : { visibility }),
-    // An empty one is none: so clients take it away.
-    ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId || null }),
-    ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
-    ...(organizationAccess === undefined ? {} : { organizationAccess: accessOf(organizationAccess) }),
+    ...valuesOf(values),
+    // An empty id is none: so clients take it away.
+    ...given({ ssoTeamId: ssoTeamId === '' ? null : ssoTeamId, organizationAccess: access && valuesOf(access) }),
   };
 };
 
@@ -84,8 +72,7 @@ export class TeamsController {
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
-    const names = (parameter(query, 'filter[names]') ?? '').split(',').filter((name) => name !== '');
-    const filter = { names, search: parameter(query, 'q') };
+    const filter = { names: listOf(query, 'filter[names]'), search: parameter(query, 'q') };
     const { rows, total } = await listTeams(this.database, actor, organization, page, filter);
     const data = rows.map((team) => teamResource(team, actor));
     return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
@@ -105,14 +92,14 @@ export class TeamsController {
   @Get('teams/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const row = await teamById(this.database, id, 'read-teams', actor);
+    const row = await teamFor(this.database, actor, id);
     return document(teamResource(row, actor), await this.included([row], includes, actor));
   }
 
   @Patch('teams/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = changesOf(parseBody(updateBody, body).data.attributes);
-    const row = await this.bus.execute(new UpdateTeam(id, changes, actor));
+    const row = await this.bus.execute(new ToTeam(id, { type: 'UpdateTeam', data: { changes } }, actor));
     if (!row) throw notFound();
     return document(teamResource(row, actor));
   }
@@ -120,7 +107,7 @@ export class TeamsController {
   @Delete('teams/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeleteTeam(id, actor));
+    await this.bus.execute(new ToTeam(id, { type: 'DeleteTeam' }, actor));
   }
 
   /** People are named by their usernames here, which stand where JSON:API has ids. */
@@ -169,7 +156,10 @@ export class TeamsController {
   }
 }
 
+/** A team may have a whole company in it. */
+const MEMBERS_AT_MOST = 5_000;
+
 const namedIn = (body: unknown, by: NamedMembers['by']): NamedMembers => ({
   by,
-  names: parseBody(identifiersBody(by), body).data.map(({ id }) => id),
+  names: parseBody(identifiersBody(by, MEMBERS_AT_MOST), body).data.map(({ id }) => id),
 });

@@ -1,26 +1,17 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql, unprocessable, type DataOf, type Sql } from '#kernel';
-import {
-  EventStore,
-  refuseTakenName,
-  staleWhen,
-  unborn,
-  unchanged,
-  writeOf,
-  type Loaded,
-  type Write,
-} from '#event-store';
-import { organizationForBirth } from './access.queries.js';
+import { EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Loaded, type Write } from '#event-store';
+import { placeInOrganization } from './access.queries.js';
 import { contextOf, type Actor } from './actor.js';
-import { destroyTokens, tokensOf, type TokenSnapshot } from './authentication-tokens.writes.js';
+import { destroyTokens, tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
 import { demand, type Permission } from './permissions.js';
 import { NO_ORGANIZATION_ACCESS, team, turnedIn, type TeamChanges, type TeamCommand } from './team.js';
 import { demandChangeTeam } from './team-permission.js';
 import {
   isOwnerless,
   namedMembers,
+  teamById,
   teamForCommand,
-  teamRowById,
   type NamedMember,
   type NamedMembers,
   type TeamDetailsRow,
@@ -37,20 +28,14 @@ export class CreateTeam extends Command<TeamDetailsRow> {
   }
 }
 
-/** Resolves to how it stands then, null when it is gone. */
-export class UpdateTeam extends Command<TeamDetailsRow | null> {
-  constructor(
-    readonly id: string,
-    readonly changes: TeamChanges,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+type LaterCommand =
+  { readonly type: 'UpdateTeam'; readonly data: { readonly changes: TeamChanges } } | { readonly type: 'DeleteTeam' };
 
-export class DeleteTeam extends Command<void> {
+/** A command for one team; resolves to how it stands then, null when it is gone. */
+export class ToTeam extends Command<TeamDetailsRow | null> {
   constructor(
     readonly id: string,
+    readonly command: LaterCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -86,7 +71,7 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
       .handle({
         decider: team,
         load: async () => {
-          const place = await organizationForBirth(this.store.database, organization, 'manage-teams', actor);
+          const place = await placeInOrganization(this.store.database, actor, 'manage-teams', organization);
           if (turnsFlags(NO_ORGANIZATION_ACCESS, data)) demand(actor, 'manage-organization-access', place);
           return { ...unborn(id, team), place };
         },
@@ -94,7 +79,7 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
         organization: ({ place }) => place.organization,
         holding: ({ place }) => [unchanged(place.organization, place.version)],
         context: contextOf(actor),
-        read: () => [teamRowById(id, actor)],
+        read: () => [teamById(id, actor)],
       })
       .catch(refuseTaken);
     return rows[0]?.[0] as TeamDetailsRow;
@@ -112,11 +97,17 @@ const loaded = async <More extends object>(
   return { ...(await store.restore(id, team, found.snapshot)), found };
 };
 
-@CommandHandler(UpdateTeam)
-export class UpdateTeamHandler implements ICommandHandler<UpdateTeam> {
+const TOKENS = sql`, ${tokensOf(sql.raw('t.id'))} as tokens`;
+
+@CommandHandler(ToTeam)
+export class TeamsHandler implements ICommandHandler<ToTeam> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, changes, actor }: UpdateTeam): Promise<TeamDetailsRow | null> {
+  execute({ id, command, actor }: ToTeam): Promise<TeamDetailsRow | null> {
+    return command.type === 'DeleteTeam' ? this.remove(id, actor) : this.update(id, command.data.changes, actor);
+  }
+
+  private async update(id: string, changes: TeamChanges, actor: Actor): Promise<TeamDetailsRow | null> {
     const { rows } = await this.store
       .handle({
         decider: team,
@@ -129,30 +120,28 @@ export class UpdateTeamHandler implements ICommandHandler<UpdateTeam> {
         command: ({ found }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: found.isOwners } }) as const,
         organization: ({ found }) => found.organization,
         context: contextOf(actor),
-        read: () => [teamRowById(id, actor)],
+        read: () => [teamById(id, actor)],
       })
       .catch(refuseTaken);
     return (rows[0]?.[0] as TeamDetailsRow | undefined) ?? null;
   }
-}
 
-const TOKENS = sql`, ${tokensOf(sql.raw('t.id'))} as tokens`;
-
-/** Its tokens go with it: from then on they open nothing. */
-@CommandHandler(DeleteTeam)
-export class DeleteTeamHandler implements ICommandHandler<DeleteTeam> {
-  constructor(private readonly store: EventStore) {}
-
-  execute({ id, actor }: DeleteTeam): Promise<void> {
-    return this.store.untilFirst(async () => {
-      const asked = { id, permission: 'manage-teams', actor } as const;
-      const its = await loaded<{ tokens: TokenSnapshot[] }>(this.store, asked, TOKENS);
-      const { organization, isOwners } = its.found;
-      const tokens = await destroyTokens(this.store, id, its.found.tokens);
-      const command = { type: 'DeleteTeam', data: { ofOwners: isOwners } } as const;
-      const deletion = writeOf(team, its, organization, command);
-      await this.store.append([deletion, ...tokens.writes], contextOf(actor), tokens.statements);
+  /** Its tokens go with it, in the same append: from then on they open nothing. */
+  private async remove(id: string, actor: Actor): Promise<null> {
+    await this.store.handle({
+      decider: team,
+      load: async () => {
+        const asked = { id, permission: 'manage-teams', actor } as const;
+        const its = await loaded<{ tokens: OwnedToken[] }>(this.store, asked, TOKENS);
+        return { ...its, tokens: await destroyTokens(this.store, id, its.found.tokens) };
+      },
+      command: ({ found }) => ({ type: 'DeleteTeam', data: { ofOwners: found.isOwners } }) as const,
+      organization: ({ found }) => found.organization,
+      holding: ({ tokens }) => tokens.writes,
+      context: contextOf(actor),
+      read: ({ tokens }) => tokens.statements,
     });
+    return null;
   }
 }
 

@@ -1,12 +1,12 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
-import { limitOf, type Page } from '#json-api';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Actor, Identity } from './actor.js';
 import { fresh } from './fresh.js';
 import { organizationsWhere } from './grants.queries.js';
 import { demand, type Permission } from './permissions.js';
 import type { OrganizationAccess, TeamSettings } from './team.js';
-import { demandChangeTeam, demandReadTeam, type TeamPlace } from './team-permission.js';
+import { demandReadTeam, type TeamPlace } from './team-permission.js';
 
 export type TeamDetailsRow = TeamPlace &
   TeamSettings & {
@@ -67,27 +67,18 @@ export const isOwnerless = (team: string): Sql => sql`
   exists (select 1 from organizations oo where oo.owners_team = ${team}
              and not exists (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
 
-export const teamRowById = (id: string, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where t.id = ${id}`;
+export const teamById = (id: string, actor: Identity): Sql => sql`select ${columns(actor)} ${FROM} where t.id = ${id}`;
 
-/** The team, where the caller may do that with it; else the refusal of the permission table. One statement. */
-export const teamById = async (
-  database: Database,
-  id: string,
-  permission: Permission,
-  actor: Actor,
-): Promise<TeamDetailsRow> => {
-  const row = await database.row<TeamDetailsRow>(
-    sql`select ${columns(actor)} ${FROM} where t.id = ${id} and ${fresh(actor)}`,
-  );
+/** The team, where the caller sees it. */
+export const teamFor = async (database: Database, actor: Actor, id: string): Promise<TeamDetailsRow> => {
+  const row = await database.row<TeamDetailsRow>(sql`${teamById(id, actor)} and ${fresh(actor)}`);
   if (!row) throw notFound();
-  if (permission === 'read-teams') demandReadTeam(actor, row);
-  else demandChangeTeam(actor, permission, row);
+  demandReadTeam(actor, row);
   return row;
 };
 
-/** Of teams that the caller is known to see. */
-export const teamsById = (database: Database, ids: readonly string[], actor: Actor): Promise<TeamDetailsRow[]> =>
+/** Those of the teams that the caller sees. */
+export const teamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
   database.rows<TeamDetailsRow>(sql`
     select ${columns(actor)} ${FROM} where t.id = any (${ids}::text[]) and ${isSeenTeam(actor)} order by t.name`);
 
@@ -100,7 +91,7 @@ export const listTeams = async (
   organizationName: string,
   page: Page,
   filter: TeamFilter,
-): Promise<{ rows: TeamDetailsRow[]; total: number }> => {
+): Promise<Listed<TeamDetailsRow>> => {
   const where = sql.and([
     sql`t.organization = owner.id`,
     isSeenTeam(actor),
@@ -115,7 +106,7 @@ export const listTeams = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-teams', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };
 
 /** What a decision needs to know besides the stream's own state. */
@@ -127,10 +118,6 @@ export type TeamForCommand = TeamPlace & {
   readonly owners: readonly string[] | null;
   readonly snapshot: Snapshot;
 };
-
-/** A piece of `jsonb_build_object`: how a stream stands that is joined as `alias`. */
-export const snapshotOf = (alias: string): Sql =>
-  sql.raw(`jsonb_build_object('version', ${alias}.version, 'decider', ${alias}.decider, 'state', ${alias}.state)`);
 
 /** `more` are columns that only some commands need. */
 export const teamForCommand = async <More extends object>(

@@ -1,4 +1,14 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 type Birth = { username: string; email: string | null; siteAdmin: boolean };
 
@@ -12,17 +22,7 @@ type User =
   | { readonly status: 'absent' }
   | { readonly status: 'active'; readonly username: string; readonly email: string | null };
 
-const LONGEST_USERNAME = 64;
-
-const checkUsername = (username: string): void => {
-  if (username === '') throw unprocessable("Username can't be blank", 'username');
-  if (!/^[A-Za-z0-9_-]+$/.test(username)) {
-    throw unprocessable('Username may only contain letters, numbers, dashes and underscores', 'username');
-  }
-  if (username.length > LONGEST_USERNAME) {
-    throw unprocessable(`Username is too long (at most ${LONGEST_USERNAME} characters)`, 'username');
-  }
-};
+const USERNAME = { ...IN_PATHS, attribute: 'username', most: 64 };
 
 /** Whether mail arrives is known only to who sends some; this tells an address from what is none at all. */
 export const checkEmail = (email: string): void => {
@@ -34,7 +34,7 @@ export const checkEmail = (email: string): void => {
 export const usernameFrom = (email: string): string => {
   const local = email.slice(0, email.lastIndexOf('@'));
   const name = local.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
-  return name.slice(0, LONGEST_USERNAME / 2) || 'user';
+  return name.slice(0, USERNAME.most / 2) || 'user';
 };
 
 export const user: Decider<User, UserCommand, UserEvent> = {
@@ -45,15 +45,12 @@ export const user: Decider<User, UserCommand, UserEvent> = {
       if (state.status === 'active') throw conflict('User exists already');
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },
-    UpdateUser: ({ changes: { username, email } }, state) => {
+    UpdateUser: ({ changes }, state) => {
       if (state.status !== 'active') throw notFound();
-      const changes = {
-        ...(username === undefined || username === state.username ? {} : { username }),
-        ...(email === undefined || email === state.email ? {} : { email }),
-      };
-      if (changes.username !== undefined) checkUsername(changes.username);
-      if (changes.email !== undefined) checkEmail(changes.email);
-      return Object.keys(changes).length === 0 ? [] : [{ type: 'UserUpdated', data: { changes } }];
+      const changed = differences(state, changes);
+      if (changed.username !== undefined) checkName(changed.username, USERNAME);
+      if (changed.email !== undefined) checkEmail(changed.email);
+      return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
   },
   evolve: {

@@ -36,7 +36,9 @@ describe('account details', () => {
         email: null,
         'is-site-admin': true,
         'is-service-account': false,
-        permissions: { 'can-create-organizations': true },
+        'unconfirmed-email': null,
+        'two-factor': { enabled: false, verified: false },
+        permissions: { 'can-create-organizations': true, 'can-manage-user-tokens': true },
       },
     });
   });
@@ -63,7 +65,7 @@ describe('account details', () => {
         username,
         'is-service-account': true,
         'is-site-admin': false,
-        permissions: { 'can-create-organizations': false },
+        permissions: { 'can-create-organizations': false, 'can-manage-user-tokens': false },
       },
     });
   });
@@ -108,7 +110,7 @@ describe('an account', () => {
     const move = (email: string) => resource('users', { email });
     const { body } = answered(await member.patch(UPDATE, move('somebody-else@people.test')), 422);
     expect(body.errors[0]).toMatchObject({
-      detail: 'Email can only be changed by a site administrator',
+      detail: 'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
       source: { pointer: '/data/attributes/email' },
     });
     answered(await server.patch(UPDATE, move('root@people.test')), 200);

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
-import { brokenUnique, Database, EventStore } from '#event-store';
+import { brokenUnique, EventStore } from '#event-store';
 import { contextOf, type Actor } from './actor.js';
 import { may, SITE } from './permissions.js';
 import { user, type UserChanges } from './user.js';
-import { userForCommand, userRowById, type UserRow } from './users.queries.js';
+import { userById, userForCommand, type UserRow } from './users.queries.js';
 
 /** A change of the caller's own account. */
 export class UpdateAccount extends Command<UserRow> {
@@ -16,7 +16,8 @@ export class UpdateAccount extends Command<UserRow> {
   }
 }
 
-const refuseTaken = (error: unknown): never => {
+/** For `catch`: says which of the names that are unique has been taken. */
+export const refuseTaken = (error: unknown): never => {
   const broken = brokenUnique(error);
   if (broken === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
   if (broken === 'users_email_key') throw unprocessable('Email has already been taken', 'email');
@@ -25,26 +26,26 @@ const refuseTaken = (error: unknown): never => {
 
 @CommandHandler(UpdateAccount)
 export class UsersHandler implements ICommandHandler<UpdateAccount> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ changes, actor }: UpdateAccount): Promise<UserRow> {
     const { rows } = await this.store
       .handle({
         decider: user,
         load: async () => {
-          const { snapshot, email } = await userForCommand(this.database, actor.id, 'update-account', actor);
+          const { snapshot, email } = await userForCommand(this.store.database, actor, 'update-account', actor.id);
           if (changes.email !== undefined && changes.email !== email && !may(actor, 'change-email', SITE)) {
-            throw unprocessable('Email can only be changed by a site administrator', 'email');
+            throw unprocessable(
+              'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
+              'email',
+            );
           }
           return this.store.restore(actor.id, user, snapshot);
         },
         command: () => ({ type: 'UpdateUser', data: { changes } }) as const,
         organization: () => null,
         context: contextOf(actor),
-        read: () => [userRowById(actor.id)],
+        read: () => [userById(actor.id)],
       })
       .catch(refuseTaken);
     return rows[0]?.[0] as UserRow;

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import type { Actor } from './actor.js';
 import { fresh } from './fresh.js';
 import { demand, may, type Permission, type Place } from './permissions.js';
@@ -13,16 +13,14 @@ export type UserRow = {
 
 const COLUMNS = sql.raw(`u.id, u.username, u.email, u.site_admin as "siteAdmin"`);
 
-export const userRowById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
+export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
-export const userById = (database: Database, id: string, actor: Actor): Promise<UserRow | undefined> =>
-  database.row<UserRow>(sql`${userRowById(id)} and ${fresh(actor)}`);
-
-export const usersById = (database: Database, ids: readonly string[]): Promise<UserRow[]> =>
-  database.rows<UserRow>(sql`select ${COLUMNS} from users u where u.id = any (${ids}::text[]) order by u.username`);
+/** The caller's own account; none where they are no person. */
+export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
+  database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);
 
 /** A person as the caller may see them: they are themselves, or belong to an organization where the caller may look. */
-export const userFor = async (database: Database, id: string, actor: Actor): Promise<UserRow> => {
+export const userFor = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
   const row = await database.row<UserRow & { organizations: readonly string[] }>(sql`
     select ${COLUMNS},
            array(select organization from organization_memberships where user_id = u.id
@@ -37,14 +35,13 @@ export const userFor = async (database: Database, id: string, actor: Actor): Pro
 
 export const userForCommand = async (
   database: Database,
-  id: string,
-  permission: Permission,
   actor: Actor,
+  permission: Permission,
+  id: string,
 ): Promise<{ readonly snapshot: Snapshot; readonly email: string | null }> => {
   const row = await database.row<{ snapshot: Snapshot | null; email: string | null }>(sql`
     select (select email from users where id = ${id}) as email,
-           (select jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state)
-              from event_store.streams s join users u on u.id = s.stream where s.stream = ${id}) as snapshot
+           (select ${snapshotAt('users.id')} from users where id = ${id}) as snapshot
      where ${fresh(actor)}`);
   // Asked before it is looked for: callers that are no person have nothing of their own.
   demand(actor, permission, { organization: null, user: id });

@@ -1,4 +1,14 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 /** Lists of ids that say which workspaces may use a pool (to-agents.ts has the rule). */
 export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspaces'] as const;
@@ -36,13 +46,7 @@ const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   excludedWorkspaces: [],
 };
 
-const checkName = (name: string): void => {
-  if (name === '') throw unprocessable("Name can't be blank", 'name');
-  if (!/^[A-Za-z0-9_-]+$/.test(name)) {
-    throw unprocessable('Name may only contain letters, numbers, dashes and underscores', 'name');
-  }
-  if (name.length > 90) throw unprocessable('Name is too long (at most 90 characters)', 'name');
-};
+const NAME = { ...IN_PATHS, most: 90 };
 
 /** Each id once and in one order: lists that say the same are the same. */
 const tidy = (changes: AgentPoolChanges): AgentPoolChanges => ({
@@ -75,16 +79,13 @@ export const agentPool: Decider<AgentPool, AgentPoolCommand, AgentPoolEvent> = {
   decide: {
     CreateAgentPool: ({ name, ...given }, state) => {
       if (state.status !== 'absent') throw conflict('Agent pool exists already');
-      checkName(name);
+      checkName(name, NAME);
       return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...tidy(given), name } }];
     },
     UpdateAgentPool: ({ changes }, state) => {
-      const before: Readonly<Record<string, unknown>> = active(state);
-      const changed: AgentPoolChanges = Object.fromEntries(
-        Object.entries(tidy(changes)).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value)),
-      );
-      if (changed.name !== undefined) checkName(changed.name);
-      return Object.keys(changed).length === 0 ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
+      const changed = differences(active(state), tidy(changes));
+      if (changed.name !== undefined) checkName(changed.name, NAME);
+      return isNothing(changed) ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
     },
     DeleteAgentPool: ({ use }, state) => {
       const { name } = active(state);

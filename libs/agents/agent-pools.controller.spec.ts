@@ -177,6 +177,7 @@ describe('the workspaces of an agent pool', () => {
     expect(body.included).toEqual([expect.objectContaining({ id: user, attributes: { name: 'user' } })]);
     expect((await server.get(`${PATH}?q=used&include=workspaces`)).body.included).toEqual(body.included);
     expect((await server.get(byId(id))).body.included).toBeUndefined();
+    answered(await server.get(`${byId(id)}?include=hyok-configurations`), 200);
     answered(await server.get(`${byId(id)}?include=agents`), 400);
   });
 

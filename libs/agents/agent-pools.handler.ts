@@ -1,7 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, Refused } from '#kernel';
-import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Write } from '#event-store';
-import { contextOf, destroyTokensOf, type Actor } from '#access';
+import { EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Write } from '#event-store';
+import { contextOf, destroyTokens, type Actor } from '#access';
 import { agentPool, SCOPES, type AgentPoolCommand, type Scope, type Scopes } from './agent-pool.js';
 import {
   agentPoolById,
@@ -68,7 +68,6 @@ const heldBy = ({ organization, organizationVersion, targets }: PlaceForPool): W
 export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
@@ -79,7 +78,7 @@ export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> 
       .handle({
         decider: agentPool,
         load: async () => {
-          const place = await placeForPool(this.database, actor, organization, command.data);
+          const place = await placeForPool(this.store.database, actor, organization, command.data);
           checkTargets(command.data, place.targets);
           return { ...unborn(id, agentPool), place };
         },
@@ -98,7 +97,6 @@ export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> 
 export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
@@ -112,7 +110,7 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
       .handle({
         decider: agentPool,
         load: async () => {
-          const found = await agentPoolForCommand(this.database, actor, id, changes);
+          const found = await agentPoolForCommand(this.store.database, actor, id, changes);
           checkTargets(changes, found.targets);
           return { ...(await this.store.restore(id, agentPool, found.snapshot)), found };
         },
@@ -131,8 +129,8 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
     await this.store.handle({
       decider: agentPool,
       load: async () => {
-        const found = await agentPoolForCommand(this.database, actor, id, {});
-        const tokens = await destroyTokensOf(this.store, id);
+        const found = await agentPoolForCommand(this.store.database, actor, id, {});
+        const tokens = await destroyTokens(this.store, id, found.tokens);
         return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
       },
       command: ({ found: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,

@@ -1,16 +1,18 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
   demand,
   fresh,
   isGrantedProject,
   isGrantedWorkspace,
   organizationsWhere,
+  tokensOf,
   type Actor,
   type Identity,
+  type OwnedToken,
   type Permission,
 } from '#access';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import { ERRORED_AFTER_MS } from './agent.js';
 import type { PoolUse, Scope, Scopes } from './agent-pool.js';
 import { letsUse } from './to-agents.js';
@@ -120,7 +122,11 @@ export const placeForPool = async (
   return row;
 };
 
-export type AgentPoolForCommand = PlaceForPool & { readonly use: PoolUse; readonly snapshot: Snapshot };
+export type AgentPoolForCommand = PlaceForPool & {
+  readonly use: PoolUse;
+  readonly tokens: readonly OwnedToken[];
+  readonly snapshot: Snapshot;
+};
 
 /** Who names the pool, in the organization. */
 const users = (pool: string, organization: Sql) => ({
@@ -147,7 +153,8 @@ export const agentPoolForCommand = async (
            jsonb_build_object('workspaces', (select count(*) ${use.workspaces}),
                               'projects', (select count(*) ${use.projects}),
                               'organization', exists (select 1 ${use.organization})) as use,
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+           ${tokensOf(sql.raw('ap.id'))} as tokens,
+           ${snapshotOf('s')} as snapshot
       from agent_pools ap join event_store.streams s on s.stream = ap.id
       join organizations o on o.id = ap.organization join event_store.streams so on so.stream = o.id
      where ap.id = ${id} and ${fresh(actor)}`);
@@ -156,15 +163,13 @@ export const agentPoolForCommand = async (
   return row;
 };
 
-export type Sort = 'name' | 'created-at';
+export const SORTS = ['name', 'created-at'] as const;
 
-export type AgentPoolFilter = {
+export type AgentPoolFilter = Order<(typeof SORTS)[number]> & {
   readonly search: string | undefined;
   /** Pools that the workspace, or the project, of that name may use. */
   readonly workspace: string | undefined;
   readonly project: string | undefined;
-  readonly sort: Sort;
-  readonly descending: boolean;
 };
 
 const ORDER = { name: ['ap.name', 'page.name'], 'created-at': ['ap.created_at', 'page."createdAt"'] } as const;
@@ -182,7 +187,7 @@ const conditionsOf = ({ search, workspace, project }: AgentPoolFilter, actor: Ac
     ? [
         sql`exists (select 1 from projects p
                      where p.organization = o.id and p.name = ${project} and ${isSeenProject(actor)}
-                       and ${letsUse({ workspace: sql.raw('null'), project: sql.raw('p.id') })})`,
+                       and ${letsUse({ project: sql.raw('p.id') })})`,
       ]
     : []),
 ];
@@ -194,7 +199,7 @@ export const listAgentPools = async (
   organizationName: string,
   page: Page,
   filter: AgentPoolFilter,
-): Promise<{ rows: AgentPoolRow[]; total: number }> => {
+): Promise<Listed<AgentPoolRow>> => {
   const where = sql.and([sql`ap.organization = o.id`, ...conditionsOf(filter, actor)]);
   const direction = filter.descending ? 'desc' : 'asc';
   const [inner, outer] = ORDER[filter.sort];
@@ -208,5 +213,5 @@ export const listAgentPools = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-agent-pools', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };

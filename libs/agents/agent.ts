@@ -5,7 +5,7 @@ export const AGENT_STATUSES = ['idle', 'busy', 'unknown', 'errored', 'exited'] a
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
 /** After this long without a ping nobody knows how an agent is. */
-export const UNKNOWN_AFTER_MS = 3 * 60_000;
+const UNKNOWN_AFTER_MS = 3 * 60_000;
 /** After this long it will not come back. */
 export const ERRORED_AFTER_MS = 2 * 3_600_000;
 

@@ -9,6 +9,7 @@ import {
   makeOrganizationToken,
   resource,
 } from '../../test/support/seeds.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 
 class SetClock extends Clock {
@@ -129,6 +130,16 @@ describe('an agent', () => {
       expect(await server.database.rows(sql`select 1 from agents where pool = ${doomed}`)).toEqual([]);
       expect(await server.database.rows(sql`select 1 from agents.pings where pool = ${doomed}`)).toEqual([]);
     }
+  });
+
+  it('does not come where its organization goes meanwhile', async () => {
+    const { id } = await makeOrganization(server, 'ending');
+    const doomed = await makeAgentPool(server, 'ending', 'doomed');
+    const api = server.as(await makeAgentToken(server, doomed));
+    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
+    answered(await api.post(inPool(doomed)), 401);
+    expect(await server.database.rows(sql`select 1 from agents where organization = ${id}`)).toEqual([]);
+    expect(await server.database.rows(sql`select 1 from agents.pings where organization = ${id}`)).toEqual([]);
   });
 
   it('is counted in its pool while it lives', async () => {

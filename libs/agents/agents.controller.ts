@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { badRequest, Clock, notFound } from '#kernel';
+import { badRequest, Clock } from '#kernel';
 import {
   document,
   pageDocument,
@@ -12,6 +12,7 @@ import {
   parameter,
   parseBody,
   resourceBody,
+  text,
   toOne,
   type Document,
   type Query as QueryOf,
@@ -19,9 +20,9 @@ import {
 } from '#json-api';
 import { AGENT_STATUSES, statusOf } from './agent.js';
 import { DeregisterAgent, RegisterAgent } from './agents.handler.js';
-import { agentForItself, agentForReader, listAgents, ping, type AgentRow } from './agents.queries.js';
+import { agentFor, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
-const registerBody = resourceBody('agents', z.object({ name: z.string().max(255).nullish() }).default({}));
+const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
 const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
 
 const agentResource = (row: AgentRow, now: Date): Resource => ({
@@ -77,7 +78,7 @@ export class AgentsController {
 
   @Get('agents/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.render(await agentForReader(this.database, actor, id));
+    return this.render(await agentFor(this.database, actor, id));
   }
 
   @Delete('agents/:id')
@@ -97,11 +98,8 @@ export class AgentsController {
   @HttpCode(200)
   async ping(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { status } = parseBody(pingBody, body).data.attributes;
-    const row = await agentForItself(this.database, actor, id);
     const at = this.clock.now().toISOString();
-    const [written] = await this.database.rows(ping(id, status, at));
-    if (!written) throw notFound();
-    return this.render({ ...row, said: status, lastPingAt: at });
+    return this.render(await recordPing(this.database, actor, id, status, at));
   }
 
   private render(row: AgentRow): Document {

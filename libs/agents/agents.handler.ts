@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids } from '#kernel';
-import { Database, EventStore, unborn, unchanged } from '#event-store';
+import { EventStore, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { agent, statusOf } from './agent.js';
 import { agentById, agentForCommand, ping, poolForAgent, type AgentRow } from './agents.queries.js';
@@ -29,7 +29,6 @@ export class DeregisterAgent extends Command<void> {
 export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
@@ -39,10 +38,10 @@ export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
     const data = { pool, name, ipAddress: actor.request.address };
     const { rows } = await this.store.handle({
       decider: agent,
-      load: async () => ({ ...unborn(id, agent), place: await poolForAgent(this.database, actor, pool) }),
+      load: async () => ({ ...unborn(id, agent), place: await poolForAgent(this.store.database, actor, pool) }),
       command: () => ({ type: 'RegisterAgent', data }) as const,
       organization: ({ place }) => place.organization,
-      holding: ({ place }) => [unchanged(place.pool, place.version)],
+      holding: ({ place }) => place.held.map(({ stream, version }) => unchanged(stream, version)),
       context: contextOf(actor),
       read: () => [ping(id, 'idle', this.clock.now().toISOString()), agentById(id)],
     });
@@ -54,7 +53,6 @@ export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
 export class DeregisterAgentHandler implements ICommandHandler<DeregisterAgent> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
@@ -62,7 +60,7 @@ export class DeregisterAgentHandler implements ICommandHandler<DeregisterAgent> 
     await this.store.handle({
       decider: agent,
       load: async () => {
-        const row = await agentForCommand(this.database, actor, id);
+        const row = await agentForCommand(this.store.database, actor, id);
         return { ...(await this.store.restore(id, agent, row.snapshot)), row };
       },
       command: ({ row }) => ({ type: 'DeregisterAgent', data: { status: statusOf(row, this.clock.now()) } }) as const,

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import { demand, fresh, type Actor } from '#access';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { AgentStatus, Ping } from './agent.js';
 
 export type AgentRow = Ping & {
@@ -25,22 +25,16 @@ const demandOwn = (actor: Actor, place: { readonly organization: string; readonl
   if (place.pool !== actor.id) throw notFound();
 };
 
-const oneAgent = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
-  const row = await database.row<AgentRow>(sql`select ${COLUMNS} ${FROM} where a.id = ${id} and ${fresh(actor)}`);
+const agentIn = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
+  const row = await database.row<AgentRow>(sql`${agentById(id)} and ${fresh(actor)}`);
   if (!row) throw notFound();
   return row;
 };
 
-export const agentForReader = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
-  const row = await oneAgent(database, actor, id);
+/** The agent, where the caller may read its pool. */
+export const agentFor = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
+  const row = await agentIn(database, actor, id);
   demand(actor, 'read-agent-pools', row);
-  return row;
-};
-
-/** The agent, where the caller may speak for it. */
-export const agentForItself = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
-  const row = await oneAgent(database, actor, id);
-  demandOwn(actor, row);
   return row;
 };
 
@@ -48,20 +42,25 @@ type AgentForCommand = AgentRow & { readonly snapshot: Snapshot };
 
 export const agentForCommand = async (database: Database, actor: Actor, id: string): Promise<AgentForCommand> => {
   const row = await database.row<AgentForCommand>(sql`
-    select ${COLUMNS}, jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${COLUMNS}, ${snapshotOf('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = a.id where a.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-agent-pools', row);
   return row;
 };
 
-type PoolForAgent = { readonly pool: string; readonly organization: string; readonly version: number };
+type PoolForAgent = {
+  readonly pool: string;
+  readonly organization: string;
+  /** What must be there still when the agent is: the pool, and the organization, whose end the pool's stream does not tell. */
+  readonly held: readonly Held[];
+};
 
 /** The pool that an agent wants to join with the pool's token. */
 export const poolForAgent = async (database: Database, actor: Actor, id: string): Promise<PoolForAgent> => {
   const row = await database.row<PoolForAgent>(sql`
-    select ap.id as pool, ap.organization, s.version
-      from agent_pools ap join event_store.streams s on s.stream = ap.id where ap.id = ${id} and ${fresh(actor)}`);
+    select ap.id as pool, ap.organization, ${heldStreams(sql.raw('array[ap.id, ap.organization]'))} as held
+      from agent_pools ap where ap.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demandOwn(actor, row);
   return row;
@@ -74,6 +73,21 @@ export const ping = (id: string, said: AgentStatus, at: Timestamp): Sql => sql`
   on conflict (agent) do update set status = excluded.status, at = excluded.at
   returning agent`;
 
+/** The agent as it says now that it is, where the caller may speak for it. */
+export const recordPing = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+  said: AgentStatus,
+  at: Timestamp,
+): Promise<AgentRow> => {
+  const row = await agentIn(database, actor, id);
+  demandOwn(actor, row);
+  const [written] = await database.rows(ping(id, said, at));
+  if (!written) throw notFound();
+  return { ...row, said, lastPingAt: at };
+};
+
 /** One page of a pool's agents and the count of all, in one statement. */
 export const listAgents = async (
   database: Database,
@@ -81,7 +95,7 @@ export const listAgents = async (
   pool: string,
   page: Page,
   lastPingSince: Timestamp | undefined,
-): Promise<{ rows: AgentRow[]; total: number }> => {
+): Promise<Listed<AgentRow>> => {
   const where = sql.and([
     sql`a.pool = ap.id`,
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
@@ -96,5 +110,5 @@ export const listAgents = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-agent-pools', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };

@@ -94,6 +94,11 @@ describe('a request', () => {
     },
   );
 
+  it('is the same with a slash at its end', async () => {
+    const [plain, slashed] = await Promise.all(['', '/'].map((end) => ask(`/api/v2/organizations/acme${end}`)));
+    expect([plain?.status, await plain?.json()]).toEqual([200, await slashed?.json()]);
+  });
+
   it('without a body may say any media type that is JSON', async () => {
     const response = await ask('/api/v2/organizations/acme/authentication-token', {
       method: 'POST',
@@ -208,7 +213,8 @@ describe('a process whose database is away', () => {
       module: NothingBehind,
       imports: [EventStoreModule.with(parts)],
       controllers: [HealthController],
-      providers: [Authenticator],
+      // Nobody is asked here who they are.
+      providers: [{ provide: Authenticator, useValue: {} }],
     };
     const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
     await app.listen(0, '127.0.0.1');

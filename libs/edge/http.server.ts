@@ -82,7 +82,8 @@ export const httpServer = async (
     // A keep-alive connection without a request does not hold up a stop; what has got in is answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 500 },
+    // With a slash at the end it is the same address: so terrasnek asks for variables.
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Addresses that the router gives up on never reach Nest, nor its filter.
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),

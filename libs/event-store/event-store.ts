@@ -111,8 +111,8 @@ export class EventStore {
   /**
    * Appends to one or several streams, with the inline views, in one transaction and one round trip; then runs `read`
    * inside it, so that an answer shows exactly what was written. `conditions` are statements that come first, and fail
-   * where it must not happen. Either all of it is committed when this resolves, or
-   * nothing. Throws the Postgres error: see isStale, brokenUnique.
+   * where it must not happen. Either all of it is committed when this resolves, or nothing. Throws the Postgres error:
+   * see isStale, brokenUnique.
    */
   async append(
     writes: readonly Write[],
@@ -208,7 +208,7 @@ export class EventStore {
     readonly command: (loaded: L) => C;
     readonly organization: (loaded: L) => string | null;
     readonly context: EventContext;
-    /** Streams that the decision counts on besides its own. */
+    /** Streams that the decision counts on besides its own, and those that it ends along with it. */
     readonly holding?: (loaded: L) => readonly Write[];
     readonly read?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {

@@ -18,4 +18,5 @@ export { migrate } from './migrate.js';
 export { brokenUnique, isOutage, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { verifySnapshots } from './verify-snapshots.js';
+export { heldStreams, snapshotAt, snapshotOf, type Held } from './streams.js';
 export { aggregate, kindsOf, projectionOf, registryOf, type Aggregate, type Slice } from './slice.js';

@@ -1,7 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Refused, type Problem } from '#kernel';
-import { given, identifiersBody, parseBody, resourceBody, toOneInput, toOneOf, valuesOf } from './body.js';
+import { parseBody } from './body.js';
+import {
+  given,
+  identifiersBody,
+  resourceBody,
+  said,
+  toManyInput,
+  toManyOf,
+  toOneInput,
+  toOneOf,
+  valuesOf,
+} from './inputs.js';
 
 const lampBody = resourceBody(
   'lamps',
@@ -116,6 +127,15 @@ describe('a body that is wrong', () => {
     ]);
   });
 
+  it('may not name more than can be held at once', () => {
+    const some = (number: number) => ({ data: Array.from({ length: number }, (_, n) => ({ id: `user-${n}` })) });
+    expect(problemsOf(some(501), identifiersBody('users'))).toEqual([
+      { detail: 'Data: too many, at most 500 of them', pointer: '/data' },
+    ]);
+    expect(problemsOf(some(500), identifiersBody('users'))).toEqual([]);
+    expect(problemsOf(some(501), identifiersBody('users', 501))).toEqual([]);
+  });
+
   it.each([
     ['a NUL', 'a\0b'],
     ['half of a surrogate pair', '\ud83d'],
@@ -133,11 +153,26 @@ describe('a body that is wrong', () => {
     const name = 'ünïcode 工作 👩‍🚀 \u0001';
     expect(parseBody(lampBody, lamp({ name })).data.attributes.name).toBe(name);
   });
+
+  it('may be nested deeper than the stack where nobody looks', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(200_000)}"a\\u0000b"${']'.repeat(200_000)}`);
+    const open = resourceBody('lamps', z.object({ name: z.string() }));
+    expect(problemsOf(lamp({ name: 'x' }, { relationships: deep }), open)).toHaveLength(1);
+  });
+
+  it('is told its first hundred problems, however many it has', () => {
+    const lists = [1, { id: '\0' }].map((entry) => ({ data: Array.from({ length: 450 }, () => entry) }));
+    for (const list of lists) expect(problemsOf(list, identifiersBody('users'))).toHaveLength(100);
+  });
 });
 
 describe('what a request says', () => {
   it('keeps null and loses what is absent', () => {
     expect(given({ a: null, b: undefined, c: 0, d: '' })).toEqual({ a: null, c: 0, d: '' });
+  });
+
+  it('loses null as well where nothing can be cleared', () => {
+    expect(said({ a: null, b: undefined, c: 0, d: '', e: false })).toEqual({ c: 0, d: '', e: false });
   });
 
   it('is called by our names inside', () => {
@@ -154,6 +189,16 @@ describe('what a request says', () => {
     [{ data: { id: '' } }, null],
     [{ data: { id: 'room-1' } }, 'room-1'],
   ])('of one other resource: %j is %j', (input, id) => expect(toOneOf(input)).toBe(id));
+
+  it.each([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ data: null }, []],
+    [{ data: [] }, []],
+    [{ data: [{ id: 'room-1' }, { type: 'rooms', id: 'room-2' }] }, ['room-1', 'room-2']],
+  ])('of some other resources: %j is %j', (input, ids) => {
+    expect(toManyOf(parseBody(toManyInput('rooms'), input))).toEqual(ids);
+  });
 
   it('of one other resource may stand in an attribute', () => {
     expect(toOneOf(undefined, 'room-1')).toBe('room-1');

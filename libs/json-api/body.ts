@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { Refused, type Problem } from '#kernel';
+import type { z } from 'zod';
+import { labelOf, Refused, type Problem } from '#kernel';
 
 type Issue = z.core.$ZodIssue;
 
@@ -13,8 +13,6 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'must be an object',
 };
 
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
-
 const problemOf = (issue: Issue): Problem => {
   const pointer = `/${issue.path.map(String).join('/')}`;
   // The last name on the path, not an index: `protocols/0` is about protocols.
@@ -22,90 +20,47 @@ const problemOf = (issue: Issue): Problem => {
   if (issue.code === 'invalid_type') {
     const missing = issue.input === undefined;
     const text = missing ? "can't be blank" : (WORDS[issue.expected] ?? `must be of type ${issue.expected}`);
-    return { detail: `${capitalised(name)} ${text}`, pointer };
+    return { detail: `${labelOf(name)} ${text}`, pointer };
   }
   if (issue.code === 'invalid_value') {
-    return { detail: `${capitalised(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
+    return { detail: `${labelOf(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
   }
   if (issue.code === 'custom' || issue.code === 'invalid_format') return { detail: issue.message, pointer };
-  return { detail: `${capitalised(name)}: ${issue.message}`, pointer };
+  return { detail: `${labelOf(name)}: ${issue.message}`, pointer };
+};
+
+/** Who has more of them reads the first, and mends what all have in common; a body has room for a million. */
+const MOST_PROBLEMS = 100;
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+const unstorableAt = (pointer: string): Problem => {
+  const name = pointer.split('/').findLast((part) => !/^\d*$/.test(part)) ?? 'document';
+  return { detail: `${labelOf(name)} holds a character that cannot be stored`, pointer };
 };
 
 /** Texts that JSON can write and Postgres cannot keep: with a NUL, or with half of a surrogate pair. */
-const unstorable = (value: unknown, pointer: string): readonly Problem[] => {
-  if (typeof value === 'string') {
-    if (!value.includes('\0') && value.isWellFormed()) return [];
-    const name = pointer.split('/').findLast((part) => !/^\d*$/.test(part)) ?? 'document';
-    return [{ detail: `${capitalised(name)} holds a character that cannot be stored`, pointer }];
+const unstorable = (document: unknown): readonly Problem[] => {
+  const problems: Problem[] = [];
+  // Not by recursion: what no schema looks into may be nested deeper than the stack.
+  const left: (readonly [value: unknown, pointer: string])[] = [[document, '']];
+  for (let next = left.pop(); next && problems.length < MOST_PROBLEMS; next = left.pop()) {
+    const [value, pointer] = next;
+    if (typeof value === 'string' && !isStorable(value)) problems.push(unstorableAt(pointer));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value).toReversed()) {
+      left.push([inner, `${pointer}/${key}`], [key, pointer]);
+    }
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [
-    ...unstorable(key, pointer),
-    ...unstorable(inner, `${pointer}/${key}`),
-  ]);
+  return problems;
 };
 
-/** What a schema makes of a request's body, or a 422 that names every field that is wrong. */
+/** What a schema makes of a request's body, or a 422 that names the fields that are wrong. */
 export const parseBody = <T>(schema: z.ZodType<T>, body: unknown): T => {
   const result = schema.safeParse(body ?? {}, { reportInput: true });
-  const problems = result.success ? unstorable(result.data, '') : result.error.issues.map(problemOf);
+  const problems = result.success
+    ? unstorable(result.data)
+    : result.error.issues.slice(0, MOST_PROBLEMS).map(problemOf);
   if (result.success && problems.length === 0) return result.data;
   throw new Refused('unprocessable', problems);
 };
-
-/** `type` of a request's resource: absent and `""` are fine, another type is not (clients.md §1). */
-export const typeOf = (...types: readonly string[]) =>
-  z
-    .string()
-    .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types[0] ?? ''}` })
-    .optional();
-
-/** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
-export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
-  types: string | readonly string[],
-  attributes: A,
-  relationships?: R,
-) =>
-  z.object({
-    data: z.object({
-      type: typeOf(...(typeof types === 'string' ? [types] : types)),
-      attributes,
-      relationships: relationships ?? (z.unknown().optional() as unknown as R),
-    }),
-  });
-
-/** The body of a relationship endpoint: whole resources may come, `type` and `id` are what counts. */
-export const identifiersBody = (type: string) =>
-  z.object({ data: z.array(z.object({ type: typeOf(type), id: z.string() })) });
-
-/** A to-one relationship in a request; `id` null or blank where nothing is meant. */
-export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).optional();
-
-/**
- * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and
- * blank clear.
- */
-export const toOneOf = (input: z.infer<typeof toOneInput>, attribute?: string | null): string | null | undefined => {
-  if (input?.data !== undefined) return input.data?.id || null;
-  return attribute === undefined ? undefined : attribute || null;
-};
-
-/** Drops what the request did not name: absent keeps, null clears. */
-export const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-
-type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : Name;
-
-const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/** `{ 'auto-apply': true }` → `{ autoApply: true }`, the way back from attributesOf; what is absent stays absent. */
-export const valuesOf = <T extends object>(
-  attributes: T,
-): { [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(given(attributes)).map(([key, value]) => [camel(key), value])) as {
-    [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined>;
-  };

@@ -1,3 +1,5 @@
+import { attributeOf } from '#kernel';
+
 /** JSON:API 1.0 documents. @see https://jsonapi.org/format/1.0/ */
 
 export type Identifier = { readonly type: string; readonly id: string };
@@ -41,18 +43,6 @@ export const toMany = (type: string, ids: readonly string[]): Relationship => ({
 });
 
 export const linkTo = (related: string): Relationship => ({ links: { related } });
-
-const kebabs = new Map<string, string>();
-
-/** `autoApply` → `auto-apply`: inside we write camelCase, outside the API's names. */
-export const attributeOf = (key: string): string => {
-  let result = kebabs.get(key);
-  if (result === undefined) {
-    result = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    kebabs.set(key, result);
-  }
-  return result;
-};
 
 /** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep. */
 export const attributesOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {

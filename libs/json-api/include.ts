@@ -1,17 +1,13 @@
 import { badRequest } from '#kernel';
-import { parameter, type Query } from './paging.js';
+import { listOf, parameter, type Query } from './paging.js';
 
 /**
  * The values of `include`, comma-joined, written with `_` or `-`; null where the parameter is missing. A value that the
  * endpoint does not know is a 400 whose text clients look for (clients.md §2).
  */
 export const includesOf = <T extends string>(query: Query, known: readonly T[]): ReadonlySet<T> | null => {
-  const text = parameter(query, 'include');
-  if (text === undefined) return null;
-  const values = text
-    .split(',')
-    .map((value) => value.trim().replaceAll('-', '_'))
-    .filter((value) => value !== '');
+  if (parameter(query, 'include') === undefined) return null;
+  const values = listOf(query, 'include').map((value) => value.replaceAll('-', '_'));
   const unknown = values.find((value) => !(known as readonly string[]).includes(value));
   if (unknown !== undefined) {
     throw badRequest(`Invalid include parameter: ${unknown} is not one of ${known.join(', ')}`, 'include');

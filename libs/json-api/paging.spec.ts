@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { compile, Refused } from '#kernel';
-import { limitOf, pageDocument, pageOf, parameter, shownOf } from './paging.js';
+import { limitOf, pageDocument, pageOf, parameter, shownOf, listedIn, orderOf, required } from './paging.js';
 
 const lamp = { id: 'lamp-1', type: 'lamps' };
 
@@ -133,5 +133,29 @@ describe('what is included', () => {
   it('holds each resource once, in pages as in single documents', () => {
     const room = { id: 'room-1', type: 'rooms' };
     expect(pageDocument([lamp], { number: 1, size: 20 }, 1, '/', [room, room]).included).toEqual([room]);
+  });
+});
+
+describe('a list', () => {
+  it('is in the order that is asked for', () => {
+    const sorts = ['name', 'age'] as const;
+    expect(orderOf({}, sorts)).toEqual({ sort: 'name', descending: false });
+    expect(orderOf({ sort: '' }, sorts)).toEqual({ sort: 'name', descending: false });
+    expect(orderOf({ sort: '-age' }, sorts)).toEqual({ sort: 'age', descending: true });
+    expect(() => orderOf({ sort: 'size' }, sorts)).toThrow(
+      'sort must be one of name, age, with or without a leading -',
+    );
+  });
+
+  it('may need a parameter', () => {
+    expect(required({ 'filter[room]': 'room-1' }, 'filter[room]')).toBe('room-1');
+    expect(() => required({ 'filter[room]': '' }, 'filter[room]')).toThrow('filter[room] is required');
+  });
+
+  it('is empty where only its owner was found, and tells the count of all pages', () => {
+    const ownerAlone = { id: null as unknown as string, total: 3 };
+    expect(listedIn([ownerAlone])).toEqual({ rows: [], total: 3 });
+    expect(listedIn([{ id: 'lamp-1', total: 3 }])).toEqual({ rows: [{ id: 'lamp-1', total: 3 }], total: 3 });
+    expect(listedIn([])).toEqual({ rows: [], total: 0 });
   });
 });

@@ -16,7 +16,28 @@ export const parameter = (query: Query, name: string): string | undefined => {
 
 /** The comma-joined values of a query parameter. */
 export const listOf = (query: Query, name: string): string[] =>
-  (parameter(query, name) ?? '').split(',').filter((value) => value !== '');
+  (parameter(query, name) ?? '')
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+
+/** A query parameter that the list cannot be asked for without. */
+export const required = (query: Query, name: string): string => {
+  const value = parameter(query, name);
+  if (!value) throw badRequest(`${name} is required`, name);
+  return value;
+};
+
+export type Order<Sort extends string> = { readonly sort: Sort; readonly descending: boolean };
+
+/** `sort`, the first of these where nothing is said; a leading `-` turns it round. */
+export const orderOf = <Sort extends string>(query: Query, sorts: readonly [Sort, ...Sort[]]): Order<Sort> => {
+  const text = parameter(query, 'sort') || sorts[0];
+  const descending = text.startsWith('-');
+  const sort = sorts.find((known) => known === (descending ? text.slice(1) : text));
+  if (!sort) throw badRequest(`sort must be one of ${sorts.join(', ')}, with or without a leading -`, 'sort');
+  return { sort, descending };
+};
 
 const wholeNumber = (query: Query, name: string): number | undefined => {
   const text = parameter(query, name);
@@ -37,6 +58,20 @@ export const limitOf = ({ number, size }: Page): Sql => sql`limit ${size} offset
 /** What a page shows of a list that is small enough to be read whole. */
 export const shownOf = <T>(items: readonly T[], { number, size }: Page): readonly T[] =>
   items.slice((number - 1) * size, number * size);
+
+/** A page of a list, and how many there are on all of its pages. */
+export type Listed<Row> = { readonly rows: readonly Row[]; readonly total: number };
+
+/**
+ * What the statement of a list has found: `owner left join lateral (a page of what it owns) on true`, the count of all in
+ * each row. Where the page is empty there is one row, of the owner alone.
+ */
+export const listedIn = <Row extends { readonly id: string; readonly total: number }>(
+  found: readonly Row[],
+): Listed<Row> => ({
+  rows: found.filter(({ id }: { readonly id: string | null }) => id !== null),
+  total: found[0]?.total ?? 0,
+});
 
 /** A page of a list, with the links and counts of contract §2.1. `url` is the path and query as they were asked. */
 export const pageDocument = (

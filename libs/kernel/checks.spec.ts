@@ -16,6 +16,13 @@ describe('a name', () => {
   ])('is not %j', (name, text) => expect(() => checkName(name, rule)).toThrow(text));
 });
 
+describe('another name', () => {
+  it('is told by what the API calls it', () =>
+    expect(() => checkName('', { attribute: 'user-name', most: 5 })).toThrow("User name can't be blank"));
+
+  it('may be any text where nothing else is said', () => expect(() => checkName('a b/é', { most: 5 })).not.toThrow());
+});
+
 describe('a time of idleness', () => {
   it.each(['1h', '14d', '9999d', null, undefined, ''])('may be %j', (duration) =>
     expect(() => checkAutoDestroyDuration(duration)).not.toThrow(),

@@ -1,11 +1,14 @@
+import { labelOf } from './names.js';
 import { unprocessable } from './refused.js';
 
 /** What names of one kind look like. */
 export type NameRule = {
-  /** Matches the whole of a good name. */
-  readonly pattern: RegExp;
+  /** What the API calls it. */
+  readonly attribute?: string;
+  /** Matches the whole of a good name; without one, any text is good. */
+  readonly pattern?: RegExp;
   /** Completes `Name may only contain …`. */
-  readonly allowed: string;
+  readonly allowed?: string;
   readonly least?: number;
   readonly most: number;
 };
@@ -14,11 +17,13 @@ export type NameRule = {
 export const IN_PATHS = { pattern: /^[A-Za-z0-9_-]+$/, allowed: 'letters, numbers, dashes and underscores' } as const;
 
 /** Texts are those in use (clients.md §2). */
-export const checkName = (name: string, { pattern, allowed, least = 1, most }: NameRule): void => {
-  if (name.trim() === '') throw unprocessable("Name can't be blank", 'name');
-  if (!pattern.test(name)) throw unprocessable(`Name may only contain ${allowed}`, 'name');
-  if (name.length < least) throw unprocessable(`Name is too short (at least ${least} characters)`, 'name');
-  if (name.length > most) throw unprocessable(`Name is too long (at most ${most} characters)`, 'name');
+export const checkName = (name: string, rule: NameRule): void => {
+  const { attribute = 'name', pattern, allowed = '', least = 1, most } = rule;
+  const refuse = (what: string) => unprocessable(`${labelOf(attribute)} ${what}`, attribute);
+  if (name.trim() === '') throw refuse("can't be blank");
+  if (pattern && !pattern.test(name)) throw refuse(`may only contain ${allowed}`);
+  if (name.length < least) throw refuse(`is too short (at least ${least} characters)`);
+  if (name.length > most) throw refuse(`is too long (at most ${most} characters)`);
 };
 
 const DURATION = /^[0-9]{1,4}[dh]$/;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, resourceBody, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { OrganizationChanges } from './organization.js';
 
@@ -13,14 +13,14 @@ const settings = {
   'send-passing-statuses-for-untriggered-speculative-plans': z.boolean().optional(),
   'aggregated-commit-status-enabled': z.boolean().optional(),
   'speculative-plan-management-enabled': z.boolean().optional(),
-  'owners-team-saml-role-id': z.string().max(255, { error: 'too long, at most 255 characters' }).nullish(),
+  'owners-team-saml-role-id': text(255).nullish(),
   'session-timeout': minutes.nullish(),
   'session-remember': minutes.nullish(),
   'default-execution-mode': z.enum(EXECUTION_MODES).optional(),
   'default-agent-pool-id': z.string().nullish(),
   'user-tokens-enabled': z.boolean().optional(),
 };
-const email = z.string().max(255, { error: 'too long, at most 255 characters' });
+const email = text(255);
 
 const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
 

@@ -102,7 +102,7 @@ export class OrganizationsController {
     if (!includes.has('default_project')) return sets;
     // The list shows organizations to audit tokens, too, but nothing in them.
     const ids = rows.map(({ defaultProject }) => defaultProject);
-    const projects = await projectsById(this.database, ids, actor);
+    const projects = await projectsById(this.database, actor, ids);
     const readable = projects.filter((project) => may(actor, 'read-project', project));
     return [...sets, ...readable.map((project) => projectResource(project, actor))];
   }

@@ -1,8 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
-import { Database, EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
+import { EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
 import { contextOf, demand, fresh, membership, OWNERS, SITE, team, type Actor, type Permission } from '#access';
-import { heldPool } from './default-pool.writes.js';
+import { heldPool } from '#agents/to-agents';
 import {
   organization,
   POOL,
@@ -90,7 +90,7 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
       }),
     ];
     // It has no pools yet, so that it can name none.
-    heldPool(data.settings.defaultAgentPool ?? null, null, POOL);
+    heldPool(data.settings.defaultAgentPool ?? null, null, { pointer: POOL });
     // Nothing is read before, so the proof that the caller is who they were goes with the writing.
     const stillThemselves = [sql`select ${fresh(actor)}`];
     const { rows } = await this.store
@@ -102,15 +102,12 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
 
 @CommandHandler(ToOrganization)
 export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ name, command, actor }: ToOrganization): Promise<OrganizationRow | null> {
     const pool = poolOf(command);
     const load = async () => {
-      const row = await organizationForCommand(this.database, actor, PERMISSION[command.type], name, pool);
+      const row = await organizationForCommand(this.store.database, actor, PERMISSION[command.type], name, pool);
       return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
     };
     const { rows } = await this.store
@@ -119,7 +116,7 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
         load,
         command: () => command,
         organization: ({ stream }) => stream,
-        holding: ({ row }) => heldPool(pool, row.poolVersion, POOL),
+        holding: ({ row }) => heldPool(pool, row.poolVersion, { pointer: POOL }),
         context: contextOf(actor),
         read: ({ stream }) => [organizationById(stream)],
       })

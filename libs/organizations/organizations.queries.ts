@@ -1,8 +1,8 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { FeatureSet, OrganizationSettings } from './organization.js';
 
 export type OrganizationRow = {
@@ -42,8 +42,6 @@ export type OrganizationForCommand = OrganizationRow & {
   readonly snapshot: Snapshot;
 };
 
-const NOBODY = sql.raw('null');
-
 /** As above, with the state that a decision needs. */
 export const organizationForCommand = async (
   database: Database,
@@ -52,10 +50,9 @@ export const organizationForCommand = async (
   name: string,
   pool: string | null = null,
 ): Promise<OrganizationForCommand> => {
-  const usable = { pool: sql`${pool}`, organization: sql.raw('o.id'), workspace: NOBODY, project: NOBODY };
   const row = await database.row<OrganizationForCommand>(sql`
-    select ${COLUMNS}, ${pool === null ? NOBODY : usablePoolVersion(usable)} as "poolVersion",
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${COLUMNS}, ${usablePoolVersion({ pool, organization: sql.raw('o.id') })} as "poolVersion",
+           ${snapshotOf('s')} as snapshot
       from organizations o join event_store.streams s on s.stream = o.id
      where o.name = ${name} and ${fresh(actor)}`);
   if (!row) throw notFound();
@@ -83,12 +80,12 @@ export const listOrganizations = async (
   actor: Actor,
   page: Page,
   filter: OrganizationFilter,
-): Promise<{ rows: OrganizationRow[]; total: number }> => {
+): Promise<Listed<OrganizationRow>> => {
   const where = sql.and([organizationsWhere(actor, 'list-organization'), ...conditionsOf(filter), fresh(actor)]);
   const found = await database.rows<OrganizationRow & { total: number }>(sql`
     with matched as materialized (select ${COLUMNS} from organizations o where ${where})
     select total.n as total, page.* from (select count(*) as n from matched) total
       left join lateral (select * from matched order by name ${limitOf(page)}) page on true
      order by page.name`);
-  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
+  return listedIn(found);
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, resourceBody, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 
@@ -10,7 +10,7 @@ const overwrites = z.object({
 });
 
 const settings = {
-  description: z.string().max(10_000, { error: 'too long, at most 10000 characters' }).nullish(),
+  description: text(10_000).nullish(),
   'auto-destroy-activity-duration': z.string().nullish(),
   'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
   'default-agent-pool-id': z.string().nullish(),

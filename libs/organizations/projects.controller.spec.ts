@@ -311,7 +311,7 @@ describe('teams on projects', () => {
     expect(allowed('can-read')).toEqual(names);
     expect(allowed('can-update')).toEqual(['admin', 'updates']);
     expect(allowed('can-destroy')).toEqual(['admin']);
-    expect(allowed('can-create-workspace')).toEqual(['admin', 'creates']);
+    expect(allowed('can-create-workspace')).toEqual(['admin', 'creates', 'maintain']);
     expect(allowed('can-move-workspace')).toEqual(['admin']);
     expect(allowed('can-manage-teams')).toEqual(['admin']);
     answered(await member.get(byId(ids['closed'] ?? '')), 404);
@@ -320,7 +320,7 @@ describe('teams on projects', () => {
 
   it('find those where they may do something, page by page', async () => {
     for (const [filter, expected] of [
-      ['create-workspace', ['admin', 'creates']],
+      ['create-workspace', ['admin', 'creates', 'maintain']],
       ['update', ['admin', 'updates']],
     ] as const) {
       const { body } = answered(await member.get(`${PATH_OPEN}?filter[permissions][${filter}]=true&page[size]=2`), 200);

@@ -1,12 +1,5 @@
-import { badRequest } from '#kernel';
-import { listOf, parameter, type Query } from '#json-api';
+import { listOf, orderOf, parameter, type Query } from '#json-api';
 import type { ProjectFilter } from './projects.queries.js';
-
-const isDescending = (query: Query): boolean => {
-  const sort = parameter(query, 'sort') || 'name';
-  if (sort !== 'name' && sort !== '-name') throw badRequest('sort must be name, with or without a leading -', 'sort');
-  return sort === '-name';
-};
 
 /** Being there is enough; who writes `false` means the opposite. */
 const isAsked = (query: Query, name: string): boolean => {
@@ -20,5 +13,5 @@ export const filterOf = (query: Query): ProjectFilter => ({
   search: parameter(query, 'q'),
   createsWorkspaces: isAsked(query, 'filter[permissions][create-workspace]'),
   updates: isAsked(query, 'filter[permissions][update]'),
-  descending: isDescending(query),
+  descending: orderOf(query, ['name']).descending,
 });

@@ -1,8 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
-import { Database, EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
+import { EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
-import { heldPool } from './default-pool.writes.js';
+import { heldPool } from '#agents/to-agents';
 import { POOL, project, type ProjectCommand } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';
 import { projectById, projectFor, type ProjectRow } from './projects.queries.js';
@@ -50,7 +50,6 @@ const refuseTaken = refuseTakenName('projects_organization_name_key');
 export class CreateProjectHandler implements ICommandHandler<CreateProject> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
@@ -62,13 +61,13 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
         decider: project,
         load: async () => ({
           ...unborn(id, project),
-          owner: await organizationForCommand(this.database, actor, 'create-project', organization, pool),
+          owner: await organizationForCommand(this.store.database, actor, 'create-project', organization, pool),
         }),
         command: () => command,
         organization: ({ owner }) => owner.id,
         holding: ({ owner }) => [
           unchanged(owner.id, owner.snapshot.version),
-          ...heldPool(pool, owner.poolVersion, POOL),
+          ...heldPool(pool, owner.poolVersion, { pointer: POOL }),
         ],
         context: contextOf(actor),
         read: () => [projectById(id, actor)],
@@ -80,10 +79,7 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
 
 @CommandHandler(ToProject)
 export class ProjectsHandler implements ICommandHandler<ToProject> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ id, command, actor }: ToProject): Promise<ProjectRow | null> {
     const pool = poolOf(command);
@@ -91,7 +87,7 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
       .handle({
         decider: project,
         load: async () => {
-          const row = await projectFor(this.database, actor, PERMISSION[command.type], id, pool);
+          const row = await projectFor(this.store.database, actor, PERMISSION[command.type], id, pool);
           return { ...(await this.store.restore(id, project, row.snapshot)), row };
         },
         command: ({ row }): ProjectCommand =>
@@ -99,7 +95,7 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
             ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.workspaceCount } }
             : command,
         organization: ({ row }) => row.organization,
-        holding: ({ row }) => heldPool(pool, row.poolVersion, POOL),
+        holding: ({ row }) => heldPool(pool, row.poolVersion, { pointer: POOL }),
         context: contextOf(actor),
         read: () => [
           projectById(id, actor),

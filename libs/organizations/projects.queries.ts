@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
   demand,
   fresh,
@@ -12,7 +12,7 @@ import {
   type Identity,
   type Permission,
 } from '#access';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { usablePoolVersion } from '#agents/to-agents';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
@@ -49,7 +49,7 @@ const columns = (actor: Identity): Sql => sql`${COLUMNS}, ${grantsOnProject(acto
 export const projectById = (id: string, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
 
-export const projectsById = (database: Database, ids: readonly string[], actor: Identity): Promise<ProjectRow[]> =>
+export const projectsById = (database: Database, actor: Identity, ids: readonly string[]): Promise<ProjectRow[]> =>
   database.rows<ProjectRow>(sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
 
 export type ProjectForCommand = ProjectRow & {
@@ -57,8 +57,6 @@ export type ProjectForCommand = ProjectRow & {
   readonly poolVersion: number | null;
   readonly snapshot: Snapshot;
 };
-
-const NOBODY = sql.raw('null');
 
 /** The project, where the caller may do that with it; else the refusal of the permission table. One statement. */
 export const projectFor = async (
@@ -68,15 +66,10 @@ export const projectFor = async (
   id: string,
   pool: string | null = null,
 ): Promise<ProjectForCommand> => {
-  const usable = {
-    pool: sql`${pool}`,
-    organization: sql.raw('p.organization'),
-    workspace: NOBODY,
-    project: sql.raw('p.id'),
-  };
+  const choice = { pool, organization: sql.raw('p.organization'), project: sql.raw('p.id') };
   const row = await database.row<ProjectForCommand>(sql`
-    select ${columns(actor)}, ${pool === null ? NOBODY : usablePoolVersion(usable)} as "poolVersion",
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+    select ${columns(actor)}, ${usablePoolVersion(choice)} as "poolVersion",
+           ${snapshotOf('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, row);
@@ -99,7 +92,7 @@ export const listProjects = async (
   organizationName: string,
   page: Page,
   filter: ProjectFilter,
-): Promise<{ rows: ProjectRow[]; total: number }> => {
+): Promise<Listed<ProjectRow>> => {
   const where = sql.and([
     sql`p.organization = owner.id`,
     sql`(owner.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`,
@@ -125,5 +118,5 @@ export const listProjects = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };

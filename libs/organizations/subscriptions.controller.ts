@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { notFound, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, parseBody, toOne, typeOf, type Document } from '#json-api';
+import { document, parseBody, requiredToOne, toOne, typeOf, type Document } from '#json-api';
 import { featureSetResource } from './feature-sets.controller.js';
 import { FEATURE_SETS } from './organization.js';
 import { ToOrganization } from './organizations.handler.js';
@@ -13,7 +13,7 @@ import { organizationFor, type OrganizationRow } from './organizations.queries.j
 const body = z.object({
   data: z.object({
     type: typeOf('subscriptions'),
-    relationships: z.object({ 'feature-set': z.object({ data: z.object({ id: z.string() }) }) }),
+    relationships: z.object({ 'feature-set': requiredToOne }),
   }),
 });
 

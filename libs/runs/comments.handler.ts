@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { Database, EventStore, unchanged } from '#event-store';
+import { EventStore, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { commentById, type CommentRow } from './run-events.queries.js';
 import { run } from './run.js';
@@ -21,7 +21,6 @@ export class CommentOnRun extends Command<CommentRow> {
 export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
@@ -30,7 +29,7 @@ export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
     const { rows } = await this.store.handle({
       decider: run,
       load: async () => {
-        const found = await runForCommand(this.database, actor, id);
+        const found = await runForCommand(this.store.database, actor, id);
         authorize(actor, 'CommentRun', found);
         return { ...(await this.store.restore(id, run, found.snapshot)), found };
       },

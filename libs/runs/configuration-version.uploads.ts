@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { conflict, Ids, notFound, Refused } from '#kernel';
-import { systemContext } from '#access';
+import { identityNow, may, systemContext } from '#access';
 import { digestOf, hashed } from '#blob-store';
-import { Database, EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import {
   configurationVersion,
@@ -13,6 +13,7 @@ import {
 import {
   configurationForUpload,
   configurationStatus,
+  placeOfMaker,
   type ConfigurationForUpload,
 } from './configuration-versions.queries.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
@@ -54,13 +55,12 @@ const isHopeless = (status: ConfigurationStatus | null): boolean =>
 export class ConfigurationUploads {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly files: ConfigurationFiles,
     private readonly ids: Ids,
   ) {}
 
   async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const status = await configurationStatus(this.database, id);
+    const status = await configurationStatus(this.store.database, id);
     if (status === 'pending') return this.upload(id, content);
     if (status === 'errored') throw conflict('What was uploaded could not be used; make another configuration version');
     if (status !== 'uploaded') throw notFound();
@@ -79,7 +79,7 @@ export class ConfigurationUploads {
     try {
       await this.tell(id, { type: 'UploadConfiguration', data: { size } });
     } catch (error) {
-      const isLeft = error instanceof Refused && isHopeless(await configurationStatus(this.database, id));
+      const isLeft = error instanceof Refused && isHopeless(await configurationStatus(this.store.database, id));
       if (isLeft) await this.files.remove(id);
       throw error;
     }
@@ -96,22 +96,28 @@ export class ConfigurationUploads {
 
   private tell(id: string, command: ConfigurationVersionCommand): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await configurationForUpload(this.database, id);
+      const found = await configurationForUpload(this.store.database, id);
       const loaded = await this.store.restore(id, configurationVersion, found.snapshot);
       const write = writeOf(configurationVersion, loaded, found.organization, command);
       if (write.events.length === 0) return;
-      const begun = command.type === 'UploadConfiguration' ? this.begun(found) : [];
+      const begun = command.type === 'UploadConfiguration' ? await this.begun(found) : [];
       await this.store.append([write, ...begun], systemContext('signed link', this.ids.uuid()));
     });
   }
 
-  /** The run that begins with the upload; where the workspace is busy or locked it waits for its turn. */
-  private begun(found: ConfigurationForUpload): readonly Write[] {
+  /**
+   * The run that begins with the upload; where the workspace is busy or locked it waits for its turn. The link is good
+   * for a day, and who made the version may have lost what they had: no run begins for who could no longer queue it.
+   */
+  private async begun(found: ConfigurationForUpload): Promise<readonly Write[]> {
     if (!found.autoQueueRuns || found.executionMode === 'local') return [];
+    const maker = await identityNow(this.store.database, found.createdBy);
+    const place = await placeOfMaker(this.store.database, maker, found);
+    if (!may(maker, 'queue-run', place)) return [];
     const options = {
       ...DEFAULT_OPTIONS,
       planOnly: found.speculative,
-      autoApply: found.autoApply && found.mayApply,
+      autoApply: found.autoApply && found.mayApply && may(maker, 'apply-run', place),
       terraformVersion: found.terraformVersion,
     };
     const data = {

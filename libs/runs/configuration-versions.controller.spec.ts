@@ -9,8 +9,11 @@ import { EncryptedBlobs } from '#blob-store';
 import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
 import {
   answered,
+  giveWorkspace,
+  makeMember,
   makeOrganization,
   makeOrganizationToken,
+  makeTeam,
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
@@ -338,6 +341,26 @@ describe('the run that begins with an upload', () => {
     }
     const applied = (await runsOf(workspace)).find(({ attributes }) => !attributes['plan-only']);
     expect(applied.attributes['auto-apply']).toBe(true);
+  });
+
+  it('is for who made the version as they stand when it comes, not as they stood before', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'taken-away', { 'auto-apply': true });
+    const team = await makeTeam(server, 'acme', 'makers');
+    const access = await giveWorkspace(server, team, workspace, 'write');
+    const maker = await makeMember(server, 'acme', 'maker', [team]);
+    const made = [
+      await post(workspace, { 'auto-queue-runs': true }, maker),
+      await post(workspace, { 'auto-queue-runs': true }, maker),
+    ];
+    const [first = '', second = ''] = made.map(({ body }) => pathOf(body.data.attributes['upload-url'] as string));
+    const less = resource('team-workspaces', { access: 'plan' });
+    answered(await server.patch(`/api/v2/team-workspaces/${access}`, less), 200);
+    expect((await put(first, ARCHIVE)).status).toBe(200);
+    const begun = await runsOf(workspace);
+    expect(begun.map(({ attributes }) => attributes['auto-apply'])).toEqual([false]);
+    answered(await server.delete(`/api/v2/organization-memberships/${maker.membership}`), 204);
+    expect((await put(second, ARCHIVE)).status).toBe(200);
+    expect((await runsOf(workspace)).map(({ id }) => id)).toEqual(begun.map(({ id }) => id));
   });
 
   it('is not, where the version says so, or nothing is run there', async () => {

@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { contextOf, may, type Actor, type Permission } from '#access';
+import { contextOf, may, personOf, type Actor, type Permission } from '#access';
 import { MIB, received } from '#blob-store';
-import { Database, EventStore, staleWhen, unborn, unchanged } from '#event-store';
-import { holderOf } from '#workspaces/to-workspace';
+import { EventStore, staleWhen, unborn, unchanged } from '#event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { ConfigurationUploads } from './configuration-version.uploads.js';
 import {
@@ -72,7 +71,6 @@ const PERMISSION = {
 export class CreateConfigurationVersionHandler implements ICommandHandler<CreateConfigurationVersion> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
@@ -82,11 +80,11 @@ export class CreateConfigurationVersionHandler implements ICommandHandler<Create
       decider: configurationVersion,
       load: async () => ({
         ...unborn(id, configurationVersion),
-        place: await placeForConfiguration(this.database, actor, input.workspace),
+        place: await placeForConfiguration(this.store.database, actor, input.workspace),
       }),
       command: ({ place }): ConfigurationVersionCommand => ({
         type: 'CreateConfigurationVersion',
-        data: { ...input, source: 'tfe-api', createdBy: holderOf(actor), mayApply: may(actor, 'apply-run', place) },
+        data: { ...input, source: 'tfe-api', createdBy: personOf(actor), mayApply: may(actor, 'apply-run', place) },
       }),
       organization: ({ place }) => place.organization,
       holding: ({ place }) => [
@@ -102,16 +100,13 @@ export class CreateConfigurationVersionHandler implements ICommandHandler<Create
 
 @CommandHandler(ToConfigurationVersion)
 export class ConfigurationVersionsHandler implements ICommandHandler<ToConfigurationVersion> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ id, wish, actor }: ToConfigurationVersion): Promise<ConfigurationVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: configurationVersion,
       load: async () => {
-        const found = await configurationForCommand(this.database, actor, PERMISSION[wish], id);
+        const found = await configurationForCommand(this.store.database, actor, PERMISSION[wish], id);
         return { ...(await this.store.restore(id, configurationVersion, found.snapshot)), found };
       },
       command: ({ found }) => commandOf(wish, found),

@@ -1,11 +1,21 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
-import type { Database, Snapshot } from '#event-store';
-import { limitOf, type Page } from '#json-api';
+import {
+  demand,
+  fresh,
+  grantsOnWorkspace,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  type Place,
+} from '#access';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { EXECUTION_MODE } from '#workspaces/to-workspace';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from './run-status.js';
 import type { Person } from './run.js';
-import { MODE, type ExecutionMode } from './runs.queries.js';
+import type { ExecutionMode } from './runs.queries.js';
 
 export type ConfigurationVersionRow = {
   readonly id: string;
@@ -26,7 +36,7 @@ export type ConfigurationVersionRow = {
 const COLUMNS = sql.raw(`c.id, c.organization, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
   c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
 
-const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
 
 const IN_USE = sql`exists (select 1 from runs r where r.workspace = c.workspace and r.configuration_version = c.id
                                                   and r.status <> all (${FINAL_STATUSES}::text[]))`;
@@ -70,10 +80,7 @@ export const configurationVersionFor = async (
   return row;
 };
 
-type MaybeVersion = { readonly [K in keyof ConfigurationVersionRow]: ConfigurationVersionRow[K] | null };
-type Listed = MaybeVersion & { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
-
-const isVersion = (row: Listed): row is Listed & ConfigurationVersionRow => row.id !== null;
+type InWorkspace = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
 
 /** Newest first; one page and the count of all, in one statement. */
 export const listConfigurationVersions = async (
@@ -81,8 +88,8 @@ export const listConfigurationVersions = async (
   actor: Actor,
   workspace: string,
   page: Page,
-): Promise<{ rows: ConfigurationVersionRow[]; total: number }> => {
-  const found = await database.rows<Listed>(sql`
+): Promise<Listed<ConfigurationVersionRow>> => {
+  const found = await database.rows<ConfigurationVersionRow & InWorkspace>(sql`
     select target.organization as owner, target.grants as "ownerGrants", page.*,
            (select count(*) from configuration_versions c where c.workspace = target.id) as total
       from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
@@ -93,7 +100,7 @@ export const listConfigurationVersions = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
-  return { rows: found.filter(isVersion), total: first.total };
+  return listedIn(found);
 };
 
 /** Where a new configuration version would go. */
@@ -135,7 +142,7 @@ export const configurationForCommand = async (
 ): Promise<ConfigurationForCommand> => {
   const row = await database.row<ConfigurationForCommand & Place & { organization: string }>(sql`
     select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${grants(actor)} as grants,
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+           ${snapshotOf('s')} as snapshot
       from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
      where c.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
@@ -175,9 +182,9 @@ export type ConfigurationForUpload = {
 export const configurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
   const row = await database.row<ConfigurationForUpload>(sql`
     select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot,
+           ${snapshotOf('s')} as snapshot,
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
-           ${MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
+           ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
            w.settings ->> 'terraformVersion' as "terraformVersion"
       from configuration_versions c join workspaces w on w.id = c.workspace
       join projects p on p.id = w.project join organizations o on o.id = w.organization
@@ -186,4 +193,16 @@ export const configurationForUpload = async (database: Database, id: string): Pr
      where c.id = ${id}`);
   if (!row) throw notFound();
   return row;
+};
+
+/** What the permissions of who made the version are asked about when its archive comes. */
+export const placeOfMaker = async (
+  database: Database,
+  maker: Identity,
+  { organization, workspace }: Pick<ConfigurationForUpload, 'organization' | 'workspace'>,
+): Promise<Place> => {
+  const row = await database.row<{ grants: readonly Grant[] }>(
+    sql`select ${grants(maker)} as grants from workspaces w where w.id = ${workspace}`,
+  );
+  return { organization, grants: row?.grants ?? [] };
 };

@@ -1,12 +1,12 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf } from '#kernel';
-import { Database, EventStore, unborn, unchanged, writeOf } from '#event-store';
-import { contextOf, demand, may, type Actor } from '#access';
-import { holderOf, workspaceLock } from '#workspaces/to-workspace';
+import { EventStore, unborn, unchanged, writeOf } from '#event-store';
+import { contextOf, demand, may, personOf, type Actor } from '#access';
+import { workspaceLock } from '#workspaces/to-workspace';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
 import { holdsWorkspace, waitsItsTurn } from './run-state.js';
 import { run, type RunCommand, type RunSource } from './run.js';
-import { RunVariables, type RunVariable } from './run.variables.js';
+import { RunVariables, type RunVariable } from './runs.variables.js';
 import { stateOf } from './runs.handler.js';
 import { placeForRun, runById, type ConfigurationForRun, type PlaceForRun, type RunRow } from './runs.queries.js';
 
@@ -33,7 +33,6 @@ export class CreateRun extends Command<RunRow> {
 export class CreateRunHandler implements ICommandHandler<CreateRun> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly variables: RunVariables,
   ) {}
@@ -41,7 +40,7 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
   async execute({ input, actor }: CreateRun): Promise<RunRow> {
     const id = this.ids.next('run');
     return this.store.untilFirst(async () => {
-      const place = await placeForRun(this.database, actor, input.workspace, input.configurationVersion);
+      const place = await placeForRun(this.store.database, actor, input.workspace, input.configurationVersion);
       const { organization } = place;
       const configuration = usable(place, input.configurationVersion, actor);
       const data = birthOf(input, place, configuration, actor);
@@ -89,7 +88,7 @@ const birthOf = (
     configurationVersion: configuration.id,
     message,
     source,
-    createdBy: holderOf(actor),
+    createdBy: personOf(actor),
     options: {
       ...DEFAULT_OPTIONS,
       ...asked,

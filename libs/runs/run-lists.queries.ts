@@ -1,8 +1,10 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, isGrantedWorkspace, organizationsWhere, standingIn, type Actor, type Grant } from '#access';
-import { limitOf, type Page } from '#json-api';
-import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, MODE, POOL, type RunRow } from './runs.queries.js';
+import { demand, fresh, isGrantedWorkspace, organizationsWhere, type Actor, type Grant } from '#access';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
+import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
+import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, type RunRow } from './runs.queries.js';
 
 export type RunFilter = {
   readonly statuses: readonly string[] | null;
@@ -43,7 +45,7 @@ const conditionsOf = (filter: RunFilter): Sql =>
     ...anyOf(sql.raw('w.name'), filter.workspaces),
     ...(filter.agentPools
       ? [
-          sql`exists (select 1 from agent_pools ap where ap.id = ${POOL} and ${MODE} = 'agent'
+          sql`exists (select 1 from agent_pools ap where ap.id = ${AGENT_POOL} and ${EXECUTION_MODE} = 'agent'
                                                     and ap.name = any (${filter.agentPools}::text[]))`,
         ]
       : []),
@@ -51,12 +53,7 @@ const conditionsOf = (filter: RunFilter): Sql =>
     ...searchOf(filter),
   ]);
 
-type MaybeRun = { readonly [K in keyof RunRow]: RunRow[K] | null };
-type Listed = MaybeRun & { readonly total: number; readonly owner: string; readonly ownerGrants: readonly Grant[] };
-
-const isRun = <R extends MaybeRun>(row: R): row is R & RunRow => row.id !== null;
-
-export type RunPage = { readonly rows: readonly RunRow[]; readonly total: number };
+type Found = RunRow & { readonly total: number; readonly owner: string; readonly ownerGrants: readonly Grant[] };
 
 /** Runs of one workspace, newest first; one page and the count of all in one statement. */
 export const listWorkspaceRuns = async (
@@ -65,9 +62,9 @@ export const listWorkspaceRuns = async (
   workspace: string,
   page: Page,
   filter: RunFilter,
-): Promise<RunPage> => {
+): Promise<Listed<RunRow>> => {
   const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${conditionsOf(filter)}`;
-  const found = await database.rows<Listed>(sql`
+  const found = await database.rows<Found>(sql`
     select target.organization as owner, target.grants as "ownerGrants", (select count(*) from ${wanted}) as total, page.*
       from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
              where w.id = ${workspace} and ${fresh(actor)} offset 0) target
@@ -77,38 +74,87 @@ export const listWorkspaceRuns = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
-  return { rows: found.filter(isRun), total: first.total };
+  return listedIn(found);
+};
+
+/** The organization of that name, and whether the caller may read all of its runs. */
+const ownerOf = (organizationName: string, actor: Actor): Sql => sql`
+  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from organizations
+    where name = ${organizationName} and ${fresh(actor)} offset 0) owner`;
+
+/** Those of its runs that the caller may read. */
+const runsOf = (actor: Actor): Sql => sql`runs r ${AROUND} where r.organization = owner.id
+  and (owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+
+const listInOrganization = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  { where, order }: { readonly where: Sql; readonly order: 'asc' | 'desc' },
+): Promise<Listed<RunRow>> => {
+  const wanted = sql`${runsOf(actor)} and ${where}`;
+  const direction = sql.raw(order);
+  const found = await database.rows<Omit<Found, 'ownerGrants'>>(sql`
+    select owner.id as owner, (select count(*) from ${wanted}) as total, page.*
+      from ${ownerOf(organizationName, actor)}
+      left join lateral (select ${columns(actor)} from ${wanted}
+                          order by r.created_at ${direction}, r.id ${direction} ${limitOf(page)}) page on true
+     order by page."createdAt" ${direction}, page.id ${direction}`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-organization', { organization: first.owner });
+  return listedIn(found);
 };
 
 /** Runs of all workspaces of an organization that the caller may read, newest first; in one statement. */
-export const listOrganizationRuns = async (
+export const listOrganizationRuns = (
   database: Database,
   actor: Actor,
   organizationName: string,
   page: Page,
   filter: RunFilter,
-): Promise<RunPage> => {
-  const seen = sql`(owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
-  const wanted = sql`runs r ${AROUND} where r.organization = owner.id and ${seen} and ${conditionsOf(filter)}`;
-  const found = await database.rows<Omit<Listed, 'ownerGrants'>>(sql`
-    select owner.id as owner, (select count(*) from ${wanted}) as total, page.*
-      from (select id, ${organizationsWhere(actor, 'read-runs')} as whole from organizations
-             where name = ${organizationName} and ${fresh(actor)} offset 0) owner
-      left join lateral (select ${columns(actor)} from ${wanted}
-                          order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
-     order by page."createdAt" desc, page.id desc`);
-  const [first] = found;
-  if (!first || standingIn(actor, first.owner).size === 0) throw notFound();
-  return { rows: found.filter(isRun), total: first.total };
+): Promise<Listed<RunRow>> =>
+  listInOrganization(database, actor, organizationName, page, { where: conditionsOf(filter), order: 'desc' });
+
+const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
+
+/** Those that wait for their turn or for an executor, and those in hand, oldest first; in one statement. */
+export const listRunQueue = (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+): Promise<Listed<RunRow>> => {
+  const where = isAny([...WAITING_STATUSES, ...STATUSES_IN_HAND]);
+  return listInOrganization(database, actor, organizationName, page, { where, order: 'asc' });
+};
+
+export type Capacity = { readonly pending: number; readonly running: number };
+
+/** How many runs wait, and how many are in hand, as far as the caller may read them. */
+export const capacityOf = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {
+  const row = await database.row<Capacity & { readonly owner: string }>(sql`
+    select owner.id as owner, (select count(*) from ${runsOf(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
+           (select count(*) from ${runsOf(actor)} and ${isAny(STATUSES_IN_HAND)}) as running
+      from ${ownerOf(organizationName, actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-organization', { organization: row.owner });
+  return row;
 };
 
 /** What waits for agents of the pool: to be planned, to be applied, to be stopped. Oldest first, in one statement. */
-export const listPoolRuns = async (database: Database, actor: Actor, pool: string, page: Page): Promise<RunPage> => {
+export const listPoolRuns = async (
+  database: Database,
+  actor: Actor,
+  pool: string,
+  page: Page,
+): Promise<Listed<RunRow>> => {
   const wanted = sql`runs r ${AROUND}
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
       and ${isOpen('r')} and ${mayExecute(pool)}`;
-  const found = await database.rows<Listed>(sql`
+  const found = await database.rows<Found>(sql`
     select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
       from (select ap.organization from agent_pools ap where ap.id = ${pool} and ${fresh(actor)} offset 0) target
       left join lateral (select ${columns(actor)} from ${wanted}
@@ -119,5 +165,5 @@ export const listPoolRuns = async (database: Database, actor: Actor, pool: strin
   demand(actor, 'execute-run', { organization: first.owner });
   // A token speaks for its own pool, and knows of no other.
   if (actor.id !== pool) throw notFound();
-  return { rows: found.filter(isRun), total: first.total };
+  return listedIn(found);
 };

@@ -31,15 +31,7 @@ export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' |
   variables: [],
 };
 
-export const OPERATIONS = [
-  'plan_only',
-  'plan_and_apply',
-  'save_plan',
-  'refresh_only',
-  'destroy',
-  'empty_apply',
-] as const;
-export type Operation = (typeof OPERATIONS)[number];
+type Operation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
 
 /** The vendor's name for what a run does. */
 export const operationOf = (options: RunOptions): Operation => {

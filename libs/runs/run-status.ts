@@ -128,6 +128,10 @@ export const isApplying = (status: RunStatus): boolean => APPLY_STATUSES.include
 
 export const FINAL_STATUSES = RUN_STATUSES.filter(isFinal);
 
+/** Of runs that wait for their turn or for an executor, and for nobody's decision. */
+export const WAITING_STATUSES: readonly RunStatus[] = ['pending', 'plan_queued', 'apply_queued'];
+export const STATUSES_IN_HAND = RUN_STATUSES.filter(isInHand);
+
 /** Values of `filter[status_group]`. */
 export const STATUS_GROUPS = {
   final: FINAL_STATUSES,

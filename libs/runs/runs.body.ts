@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { parseBody, resourceBody, toOneInput } from '#json-api';
+import { parseBody, resourceBody, said, text, toOneInput, valuesOf } from '#json-api';
 import { RUN_STATUSES } from './run-status.js';
 import type { Progress } from './run.js';
 import type { NewRun } from './new-run.handler.js';
 
-/** Nothing of a run is longer: it is one event, and a message of Kafka's. */
-const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
 const flag = z.boolean().nullish();
 
@@ -36,34 +34,19 @@ const createBody = resourceBody(
   z.object({ workspace: toOneInput, 'configuration-version': toOneInput }).optional(),
 );
 
-/** Only what was said: what is absent or null is left to the workspace and the configuration. */
-const said = <T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as never;
-
 export const newRun = (body: unknown): NewRun => {
   const { attributes, relationships } = parseBody(createBody, body).data;
+  const { message, variables, 'terraform-version': version, ...options } = attributes;
   const workspace = relationships?.workspace?.data?.id;
   if (!workspace) throw unprocessable("Workspace can't be blank", '/data/relationships/workspace');
   return {
     workspace,
     configurationVersion: relationships['configuration-version']?.data?.id || null,
-    message: attributes.message || 'Queued manually via the Terraform Enterprise API',
+    message: message || 'Queued manually via the Terraform Enterprise API',
     source: 'tfe-api',
-    variables: attributes.variables ?? [],
-    options: said({
-      isDestroy: attributes['is-destroy'],
-      refresh: attributes.refresh,
-      refreshOnly: attributes['refresh-only'],
-      replaceAddrs: attributes['replace-addrs'],
-      targetAddrs: attributes['target-addrs'],
-      planOnly: attributes['plan-only'],
-      savePlan: attributes['save-plan'],
-      autoApply: attributes['auto-apply'],
-      allowEmptyApply: attributes['allow-empty-apply'],
-      allowConfigGeneration: attributes['allow-config-generation'],
-      debuggingMode: attributes['debugging-mode'],
-      terraformVersion: attributes['terraform-version'] || undefined,
-    }),
+    variables: variables ?? [],
+    // What is not said is left to the workspace and the configuration.
+    options: { ...valuesOf(said(options)), ...(version ? { terraformVersion: version } : {}) },
   };
 };
 

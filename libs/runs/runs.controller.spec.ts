@@ -13,6 +13,7 @@ import {
   makeTeam,
   makeToken,
   makeWorkspace,
+  related,
   reportBody,
   resource,
   runBody,
@@ -539,6 +540,33 @@ describe('an executor', () => {
     expect((await report(run, 'planning', {}, agent)).status).toBe(404);
   });
 
+  it('gets nothing of a workspace that its pool leaves out, whatever brought the workspace to it', async () => {
+    const own = await makeAgentPool(server, 'acme', 'leaving-out');
+    const agent = server.as(await makeAgentToken(server, own));
+    const defaults = { name: 'Brought', 'default-execution-mode': 'agent', 'default-agent-pool-id': own };
+    const made = await server.post('/api/v2/organizations/acme/projects', resource('projects', defaults));
+    const project = { data: { type: 'projects', id: answered(made, 201).body.data.id } };
+    const brought = await makeWorkspace(server, 'acme', 'brought-by-default', {}, { project });
+    await makeConfigurationVersion(server, brought);
+    const chosen = await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': own });
+    const runs = [await makeRun(server, brought), await makeRun(server, chosen)];
+    expect(await waiting(agent, own)).toEqual(expect.arrayContaining(runs));
+    const without = resource('agent-pools', {}, { 'excluded-workspaces': related('workspaces', brought, chosen) });
+    answered(await server.patch(`/api/v2/agent-pools/${own}`, without), 200);
+    const left = await waiting(agent, own);
+    for (const run of runs) {
+      expect(left).not.toContain(run);
+      answered(await report(run, 'planning', {}, agent), 404);
+    }
+  });
+
+  it('is shown nothing that people say of a run', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    answered(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'between us' })), 201);
+    const path = `/api/v2/agent-pools/${pool}/runs?include=comments&page%5Bsize%5D=100`;
+    expect(answered(await agents.get(path), 200).body.included).toEqual([]);
+  });
+
   it.each([
     [{}, /Status/],
     [{ status: 'done' }, /Status must be one of/],
@@ -691,6 +719,27 @@ describe('lists of runs', () => {
     expect([...types].toSorted()).toEqual(['applies', 'configuration-versions', 'plans', 'users', 'workspaces']);
     const { included: one } = answered(await server.get(`/api/v2/runs/${runs[0]}?include=plan`), 200).body;
     expect(one).toHaveLength(1);
+  });
+
+  it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
+    const worker = server.as(await makeAgentToken(server, await makeAgentPool(server, 'listed', 'work')));
+    const capacity = async (api: Api = server) =>
+      answered(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
+    const [first] = runs as [string];
+    expect(await capacity()).toEqual({
+      id: 'listed',
+      type: 'organization-capacity',
+      attributes: { pending: 2, running: 0 },
+    });
+    answered(await report(first, 'planning', {}, worker), 200);
+    expect((await capacity()).attributes).toEqual({ pending: 1, running: 1 });
+    const { data, meta } = answered(await server.get(`${PATH}/queue?page%5Bsize%5D=1&include=plan`), 200).body;
+    expect([data[0].id, meta.pagination['total-count']]).toEqual([first, 2]);
+    answered(await report(first, 'planned', { 'has-changes': true }, worker), 200);
+    expect((await capacity()).attributes).toEqual({ pending: 1, running: 0 });
+    const stranger = await makeMember(server, 'listed', 'unconcerned');
+    expect((await capacity(stranger)).attributes).toEqual({ pending: 0, running: 0 });
+    expect(answered(await stranger.get(`${PATH}/queue`), 200).body.data).toEqual([]);
   });
 });
 

@@ -4,15 +4,15 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
-import { RunDocuments } from './run.documents.js';
+import { document, pageDocument, pageOf, type Document, type Listed, type Query as QueryOf } from '#json-api';
+import { RunRenderer } from './runs.renderer.js';
 import { commentOf, newRun, progressOf } from './runs.body.js';
 import { filterOf } from './runs.filter.js';
 import { CreateRun } from './new-run.handler.js';
 import { ToRun, type RunWish } from './runs.handler.js';
 import { runIncludes, type Includes } from './runs.include.js';
-import { listOrganizationRuns, listPoolRuns, listWorkspaceRuns, type RunPage } from './run-lists.queries.js';
-import { runFor } from './runs.queries.js';
+import { listOrganizationRuns, listPoolRuns, listRunQueue, listWorkspaceRuns } from './run-lists.queries.js';
+import { runFor, type RunRow } from './runs.queries.js';
 
 @Controller('api/v2')
 export class RunsController {
@@ -20,21 +20,21 @@ export class RunsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly documents: RunDocuments,
+    private readonly renderer: RunRenderer,
   ) {}
 
   @Post('runs')
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new CreateRun(newRun(body), actor));
-    return document(await this.documents.resource(row, actor));
+    return document(await this.renderer.resource(row, actor));
   }
 
   @Get('runs/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = runIncludes(query);
     const row = await runFor(this.database, actor, 'read-runs', id);
-    const included = includes ? await this.documents.related([row], includes, actor) : undefined;
-    return document(await this.documents.resource(row, actor), included);
+    const included = includes ? await this.renderer.related([row], includes, actor) : undefined;
+    return document(await this.renderer.resource(row, actor), included);
   }
 
   @Get('workspaces/:id/runs')
@@ -61,6 +61,18 @@ export class RunsController {
     return this.page(found, includes, { query, request, actor });
   }
 
+  @Get('organizations/:organization/runs/queue')
+  async listOfQueue(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = runIncludes(query);
+    const found = await listRunQueue(this.database, actor, organization, pageOf(query));
+    return this.page(found, includes, { query, request, actor });
+  }
+
   /** For executors: what waits for the agents of this pool (docs/executors.md). */
   @Get('agent-pools/:id/runs')
   async listOfPool(
@@ -79,7 +91,7 @@ export class RunsController {
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const wish = { type: 'ReportProgress', data: progressOf(body) } as const;
-    return document(await this.documents.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
+    return document(await this.renderer.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
   }
 
   @Post('runs/:id/actions/apply')
@@ -126,12 +138,12 @@ export class RunsController {
   }
 
   private async page(
-    { rows, total }: RunPage,
+    { rows, total }: Listed<RunRow>,
     includes: Includes | null,
     { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
-    const data = await this.documents.resources(rows, actor);
-    const included = includes ? await this.documents.related(rows, includes, actor) : undefined;
+    const data = await this.renderer.resources(rows, actor);
+    const included = includes ? await this.renderer.related(rows, includes, actor) : undefined;
     return pageDocument(data, pageOf(query), total, request.url, included);
   }
 }

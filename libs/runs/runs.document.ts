@@ -4,12 +4,12 @@ import { applyOf, planOf, type Phase } from './phases.js';
 import { allows, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
 import { type Counts, type Person } from './run.js';
-import type { RunVariable } from './run.variables.js';
+import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
 /** A run, its plan and its apply are one row; only the prefix of their ids differs. */
-export const planId = (run: string): string => run.replace(/^run-/, 'plan-');
-export const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
+const planId = (run: string): string => run.replace(/^run-/, 'plan-');
+const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
 /** Of what is no such id, it makes one that no run has. */
 export const runIdOf = (id: string, prefix: 'plan' | 'apply'): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';

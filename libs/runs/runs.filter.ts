@@ -1,21 +1,18 @@
 import { badRequest } from '#kernel';
-import { parameter, type Query } from '#json-api';
+import { listOf, parameter, type Query } from '#json-api';
 import { STATUS_GROUPS } from './run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
 
-const listOf = (query: Query, name: string): readonly string[] | null => {
-  const text = parameter(query, name);
-  if (!text) return null;
-  return text
-    .split(',')
-    .map((value) => value.trim())
-    .filter((value) => value !== '');
+/** Null where nothing is asked for: an empty list would find nothing. */
+const someOf = (query: Query, name: string): readonly string[] | null => {
+  const values = listOf(query, name);
+  return values.length > 0 ? values : null;
 };
 
 /** Statuses and groups of them are one condition: those that are in both where both are given. */
 const statusesOf = (query: Query): readonly string[] | null => {
-  const statuses = listOf(query, 'filter[status]');
-  const groups = listOf(query, 'filter[status_group]');
+  const statuses = someOf(query, 'filter[status]');
+  const groups = someOf(query, 'filter[status_group]');
   if (groups === null) return statuses;
   const grouped: readonly string[] = groups.flatMap((group) => {
     const members = (STATUS_GROUPS as Readonly<Record<string, readonly string[]>>)[group];
@@ -45,10 +42,10 @@ const timeframeOf = (query: Query, now: Date): RunFilter['created'] => {
 /** The query parameters of lists of runs. */
 export const filterOf = (query: Query, now: Date): RunFilter => ({
   statuses: statusesOf(query),
-  operations: listOf(query, 'filter[operation]'),
-  sources: listOf(query, 'filter[source]'),
-  agentPools: listOf(query, 'filter[agent_pool_names]'),
-  workspaces: listOf(query, 'filter[workspace_names]'),
+  operations: someOf(query, 'filter[operation]'),
+  sources: someOf(query, 'filter[source]'),
+  agentPools: someOf(query, 'filter[agent_pool_names]'),
+  workspaces: someOf(query, 'filter[workspace_names]'),
   created: timeframeOf(query, now),
   user: parameter(query, 'search[user]'),
   commit: parameter(query, 'search[commit]'),

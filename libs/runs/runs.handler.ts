@@ -1,8 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound, type DataOf } from '#kernel';
-import { Database, EventStore, unchanged, writeOf, type Write } from '#event-store';
-import { contextOf, demand, may, type Actor, type Permission } from '#access';
-import { holderOf, workspaceLock } from '#workspaces/to-workspace';
+import { EventStore, unchanged, writeOf, type Write } from '#event-store';
+import { contextOf, demand, may, personOf, type Actor, type Permission } from '#access';
+import { workspaceLock } from '#workspaces/to-workspace';
 import { holdsWorkspace, type Run } from './run-state.js';
 import { allows } from './run-status.js';
 import { run, type RunCommand } from './run.js';
@@ -45,14 +45,13 @@ export const stateOf = (write: Write): Run => write.snapshot?.state as Run;
 export class RunsHandler implements ICommandHandler<ToRun> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
 
   execute({ id, wish, actor, comment }: ToRun): Promise<RunRow> {
     return this.store.untilFirst(async () => {
-      const found = await runForCommand(this.database, actor, id);
+      const found = await runForCommand(this.store.database, actor, id);
       authorize(actor, wish.type, found);
       const commands = [
         commandOf(wish, actor, this.clock.now()),
@@ -89,7 +88,7 @@ export class RunsHandler implements ICommandHandler<ToRun> {
 
   /** Whoever is before it ends here; nobody can be passed who is being planned or applied. */
   private async overtaken(id: string, holder: string, organization: string): Promise<Write[]> {
-    const ahead = await runsAhead(this.database, id, holder);
+    const ahead = await runsAhead(this.store.database, id, holder);
     return Promise.all(
       ahead.map(async (other) => {
         const loaded = await this.store.restore(other.id, run, other.snapshot);
@@ -105,7 +104,7 @@ export class RunsHandler implements ICommandHandler<ToRun> {
 
 export const commentOf = (id: string, body: string, actor: Actor): RunCommand => ({
   type: 'CommentRun',
-  data: { id, body, author: holderOf(actor) },
+  data: { id, body, author: personOf(actor) },
 });
 
 const commandOf = (wish: RunWish, actor: Actor, now: Date): RunCommand => {
@@ -113,7 +112,7 @@ const commandOf = (wish: RunWish, actor: Actor, now: Date): RunCommand => {
     case 'ReportProgress':
       return wish;
     case 'ConfirmRun':
-      return { type: 'ConfirmRun', data: { confirmedBy: holderOf(actor) } };
+      return { type: 'ConfirmRun', data: { confirmedBy: personOf(actor) } };
     case 'CancelRun': {
       const forceCancelAvailableAt = new Date(now.getTime() + COOL_OFF_MS).toISOString();
       return { type: 'CancelRun', data: { forceCancelAvailableAt } };

@@ -21,6 +21,7 @@ const INCLUDES = [
   'cost_estimate',
   'policy_checks',
   'task_stages',
+  'tf_policy_evaluations',
   'workspace',
 ] as const;
 
@@ -67,7 +68,8 @@ const related = async (
 ): Promise<Resource[]> => {
   const has = (...names: (typeof STORED)[number][]): boolean => names.some((name) => includes.has(name));
   const workspaces = has('workspace') ? rows.map(({ workspace }) => workspace) : [];
-  const runs = has('comments') ? rows.map(({ id }) => id) : [];
+  // An executor is shown what waits for it, and reads nothing that people say of it.
+  const runs = has('comments') ? rows.filter((row) => may(actor, 'read-runs', row)).map(({ id }) => id) : [];
   const configurations = has('configuration_version', 'configuration_version.ingress_attributes')
     ? rows.map(({ configurationVersion }) => configurationVersion)
     : [];

@@ -15,10 +15,11 @@ import {
   CreateConfigurationVersionHandler,
   ReceiveConfigurationHandler,
 } from './configuration-versions.handler.js';
+import { OrganizationCapacityController } from './organization-capacity.controller.js';
 import { PlansController } from './plans.controller.js';
 import { RunEventsController } from './run-events.controller.js';
-import { RunDocuments } from './run.documents.js';
-import { RunVariables } from './run.variables.js';
+import { RunRenderer } from './runs.renderer.js';
+import { RunVariables } from './runs.variables.js';
 import { RunsController } from './runs.controller.js';
 import { CommentOnRunHandler } from './comments.handler.js';
 import { CreateRunHandler } from './new-run.handler.js';
@@ -47,6 +48,7 @@ export class RunsModule {
         CommentsController,
         ConfigurationFilesController,
         ConfigurationVersionsController,
+        OrganizationCapacityController,
         PlansController,
         RunEventsController,
         RunsController,
@@ -58,7 +60,7 @@ export class RunsModule {
         CreateConfigurationVersionHandler,
         CreateRunHandler,
         ReceiveConfigurationHandler,
-        RunDocuments,
+        RunRenderer,
         RunsHandler,
         { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
         {
@@ -73,7 +75,7 @@ export class RunsModule {
           },
           inject: [Clock],
         },
-        { provide: CurrentRuns, useExisting: RunDocuments },
+        { provide: CurrentRuns, useExisting: RunRenderer },
         RunVariables,
       ],
       exports: [CurrentRuns],

@@ -1,5 +1,6 @@
 import { sql, type DataOf, type Projection, type Recorded, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
+import { forgetSecrets } from '#vault';
 import type { WorkspaceEvent } from '#workspaces';
 import { operationOf } from './run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './run-status.js';
@@ -67,8 +68,7 @@ export const runSecrets: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceDe
   name: 'run_secrets',
   tables: [],
   on: {
-    WorkspaceDeleted: (_, { stream }) =>
-      sql`delete from vault.secrets where id in (select id from runs where workspace = ${stream})`,
+    WorkspaceDeleted: (_, { stream }) => forgetSecrets(sql`select id from runs where workspace = ${stream}`),
   },
 };
 

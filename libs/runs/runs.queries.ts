@@ -1,7 +1,8 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
 import { letsUse } from '#agents/to-agents';
+import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -38,32 +39,20 @@ export type RunRow = {
 };
 
 /** As index runs_open has it: FINAL_STATUSES. */
-const IS_OPEN = `status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
-  'canceled', 'force_canceled')`;
-export const isOpen = (alias: string): Sql => sql.raw(`${alias}.${IS_OPEN}`);
+export const isOpen = (alias: string): Sql =>
+  sql.raw(`${alias}.status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
+  'canceled', 'force_canceled')`);
 
-/** What the workspace says itself, else its project, else its organization. */
-const OWN_MODE = `(w.settings -> 'settingOverwrites' ->> 'executionMode')::boolean`;
-const OWN_POOL = `(w.settings -> 'settingOverwrites' ->> 'agentPool')::boolean`;
-const EFFECTIVE_MODE = `case when ${OWN_MODE} then w.settings ->> 'executionMode'
-  else coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode') end`;
-const EFFECTIVE_POOL = `case when ${OWN_POOL} or ${OWN_MODE} then w.settings ->> 'agentPoolId'
-  when p.settings ->> 'defaultExecutionMode' is null then o.settings ->> 'defaultAgentPool'
-  else p.settings ->> 'defaultAgentPoolId' end`;
-export const MODE = sql.raw(EFFECTIVE_MODE);
-export const POOL = sql.raw(EFFECTIVE_POOL);
-
-export const COLUMNS =
-  sql.raw(`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
+export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
-  r.created_at as "createdAt", ${EFFECTIVE_MODE} as "executionMode", ${EFFECTIVE_POOL} as "agentPool",
+  r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   case when r.status = 'pending' then
-         (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ahead.${IS_OPEN}
+         (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ${isOpen('ahead')}
                                             and (ahead.created_at, ahead.id) < (r.created_at, r.id))
        else 0 end as position,
-  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments`);
+  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments`;
 
 export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
   join organizations o on o.id = r.organization`);
@@ -88,19 +77,18 @@ export const runFor = async (database: Database, actor: Actor, permission: Permi
   return row;
 };
 
-const snapshotOf = (stream: string): Sql =>
-  sql.raw(`(select jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state)
-              from event_store.streams s where s.stream = ${stream})`);
-
 const versionOf = (stream: string): Sql =>
   sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
 
-/** Whether the pool's agents may execute what the workspace runs: it is its own, or free for any that may be used. */
-export const mayExecute = (pool: string): Sql => sql`(
-  ${MODE} = 'agent' and ${POOL} = ${pool}
-  or ${MODE} = 'remote' and exists (
-       select 1 from agent_pools ap where ap.id = ${pool} and ap.organization = w.organization
-          and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })}))`;
+/**
+ * Whether the pool's agents may execute what the workspace runs: it is its own, or free for any that may be used. Either
+ * way the pool must let the workspace use it: a default may have brought it there, or its lists have changed since.
+ */
+export const mayExecute = (pool: string): Sql => sql`exists (
+  select 1 from agent_pools ap
+   where ap.id = ${pool} and ap.organization = w.organization
+     and (${EXECUTION_MODE} = 'remote' or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)
+     and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
 
 /** What a decision about a run needs to know besides the run's own state. */
 export type RunForCommand = Place & {
@@ -118,7 +106,7 @@ export type RunForCommand = Place & {
 export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
   const row = await database.row<RunForCommand>(sql`
     select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
-           ${snapshotOf('r.id')} as snapshot, ${snapshotOf('r.workspace')} as "workspaceSnapshot",
+           ${snapshotAt('r.id')} as snapshot, ${snapshotAt('r.workspace')} as "workspaceSnapshot",
            ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
       from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
@@ -132,7 +120,7 @@ export const runsAhead = (
   holder: string,
 ): Promise<{ id: string; snapshot: Snapshot }[]> =>
   database.rows(sql`
-    select ahead.id, ${snapshotOf('ahead.id')} as snapshot
+    select ahead.id, ${snapshotAt('ahead.id')} as snapshot
       from runs r join runs ahead on ahead.workspace = r.workspace and ${isOpen('ahead')}
      where r.id = ${id}
        and (ahead.id = ${holder} or ahead.queues and (ahead.created_at, ahead.id) < (r.created_at, r.id))
@@ -195,7 +183,7 @@ export const placeForRun = async (
 ): Promise<PlaceForRun> => {
   const row = await database.row<PlaceForRun>(sql`
     select w.id as workspace, w.organization, ${versionOf('w.organization')} as "organizationVersion",
-           ${snapshotOf('w.id')} as "workspaceSnapshot", ${MODE} as "executionMode",
+           ${snapshotAt('w.id')} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion",

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { checkName, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
  * A private key of an organization, under a name. Its text lies in the vault under the key's id: no event, no state and
@@ -21,10 +21,7 @@ export type SshKeyCommand =
 type Active = { readonly status: 'active'; readonly name: string };
 export type SshKey = { readonly status: 'absent' | 'deleted' } | Active;
 
-const checkName = (name: string): void => {
-  if (name.trim() === '') throw unprocessable("Name can't be blank", 'name');
-  if (name.length > 255) throw unprocessable('Name is too long (at most 255 characters)', 'name');
-};
+const NAME = { most: 255 };
 
 /** PEM of another kind, and how public keys begin (RFC 4253 §6.6, RFC 4716). */
 const PEM = /^-----BEGIN ([A-Z0-9 ]+)-----/;
@@ -57,12 +54,12 @@ export const sshKey: Decider<SshKey, SshKeyCommand, SshKeyEvent> = {
   decide: {
     CreateSshKey: ({ name }, state) => {
       if (state.status !== 'absent') throw conflict('SSH key exists already');
-      checkName(name);
+      checkName(name, NAME);
       return [{ type: 'SshKeyCreated', data: { name } }];
     },
     UpdateSshKey: ({ name, replaced }, state) => {
       const before = active(state);
-      if (name !== undefined) checkName(name);
+      if (name !== undefined) checkName(name, NAME);
       return [
         ...(name === undefined || name === before.name ? [] : [{ type: 'SshKeyRenamed', data: { name } } as const]),
         ...(replaced ? [{ type: 'SshKeyReplaced', data: {} } as const] : []),

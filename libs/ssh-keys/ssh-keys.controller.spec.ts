@@ -10,6 +10,7 @@ import {
   makeTeam,
   resource,
 } from '../../test/support/seeds.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { sshKeysSlice } from './index.js';
 
@@ -135,6 +136,14 @@ describe('an SSH key', () => {
     const id = await make('last', 'ended');
     answered(await server.delete('/api/v2/organizations/ended'), 204);
     answered(await server.get(byId(id)), 404);
+    expect(await vault.open(id)).toBeUndefined();
+  });
+
+  it('leaves no text behind where its organization goes while it is given another one', async () => {
+    await makeOrganization(server, 'ending');
+    const id = await make('last', 'ending');
+    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
+    answered(await server.patch(byId(id), key({ value: PRIVATE })), 404);
     expect(await vault.open(id)).toBeUndefined();
   });
 });

@@ -11,15 +11,16 @@ import {
   pageOf,
   parseBody,
   resourceBody,
+  text,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { CreateSshKey, DeleteSshKey, UpdateSshKey } from './ssh-keys.handler.js';
+import { CreateSshKey, ToSshKey } from './ssh-keys.handler.js';
 import { listSshKeys, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
 
 /** RSA of 16,384 bits, the longest in use, needs 13,000. */
-const value = z.string().max(65_536);
+const value = text(65_536);
 const createBody = resourceBody('ssh-keys', z.object({ name: z.string(), value }));
 const updateBody = resourceBody(
   'ssh-keys',
@@ -72,7 +73,8 @@ export class SshKeysController {
   @Patch('ssh-keys/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name, value: privateKey } = parseBody(updateBody, body).data.attributes;
-    const row = await this.bus.execute(new UpdateSshKey(id, name, privateKey, actor));
+    const command = { type: 'UpdateSshKey', data: { name, replaced: privateKey !== undefined } } as const;
+    const row = await this.bus.execute(new ToSshKey(id, command, privateKey ?? null, actor));
     if (!row) throw notFound();
     return document(sshKeyResource(row));
   }
@@ -80,6 +82,6 @@ export class SshKeysController {
   @Delete('ssh-keys/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeleteSshKey(id, actor));
+    await this.bus.execute(new ToSshKey(id, { type: 'DeleteSshKey', data: {} }, null, actor));
   }
 }

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids } from '#kernel';
-import { Database, EventStore, unborn, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { Ids, type Sql } from '#kernel';
+import { EventStore, unborn, unchanged } from '#event-store';
+import { contextOf, placeInOrganization, type Actor } from '#access';
 import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
-import { placeForNew, sshKeyById, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
+import { sshKeyById, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
 
 export class CreateSshKey extends Command<SshKeyRow> {
   constructor(
@@ -17,21 +17,12 @@ export class CreateSshKey extends Command<SshKeyRow> {
   }
 }
 
-/** What is undefined stays as it is. Resolves to how the key stands then, null when it is gone. */
-export class UpdateSshKey extends Command<SshKeyRow | null> {
+/** A command for one key, with the text that takes the place of the one before; null when the key is gone then. */
+export class ToSshKey extends Command<SshKeyRow | null> {
   constructor(
     readonly id: string,
-    readonly name: string | undefined,
-    readonly privateKey: string | undefined,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class DeleteSshKey extends Command<void> {
-  constructor(
-    readonly id: string,
+    readonly command: Exclude<SshKeyCommand, { type: 'CreateSshKey' }>,
+    readonly privateKey: string | null,
     readonly actor: Actor,
   ) {
     super();
@@ -42,7 +33,6 @@ export class DeleteSshKey extends Command<void> {
 export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly vault: Vault,
   ) {}
@@ -52,7 +42,7 @@ export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
-        const place = await placeForNew(this.database, actor, organization);
+        const place = await placeInOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
         checkPrivateKey(privateKey);
         return { ...unborn(id, sshKey), place };
       },
@@ -66,54 +56,30 @@ export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
   }
 }
 
-@CommandHandler(UpdateSshKey)
-export class UpdateSshKeyHandler implements ICommandHandler<UpdateSshKey> {
+@CommandHandler(ToSshKey)
+export class SshKeysHandler implements ICommandHandler<ToSshKey> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly vault: Vault,
   ) {}
 
-  async execute({ id, name, privateKey, actor }: UpdateSshKey): Promise<SshKeyRow | null> {
-    const command = { type: 'UpdateSshKey', data: { name, replaced: privateKey !== undefined } } as const;
+  async execute({ id, command, privateKey, actor }: ToSshKey): Promise<SshKeyRow | null> {
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
-        const row = await sshKeyFor(this.database, actor, 'manage-ssh-keys', id);
-        if (privateKey !== undefined) checkPrivateKey(privateKey);
+        const row = await sshKeyFor(this.store.database, actor, 'manage-ssh-keys', id);
+        if (privateKey !== null) checkPrivateKey(privateKey);
         return { ...(await this.store.restore(id, sshKey, row.snapshot)), row };
       },
-      command: (): SshKeyCommand => command,
+      command: () => command,
       organization: ({ row }) => row.organization,
+      holding: ({ row }) => row.held.map(({ stream, version }) => unchanged(stream, version)),
       context: contextOf(actor),
-      read: ({ row }) => [
+      read: ({ row }): readonly Sql[] => [
         sshKeyById(id),
-        ...(privateKey === undefined ? [] : [this.vault.seal(id, row.organization, privateKey)]),
+        ...(privateKey === null ? [] : [this.vault.seal(id, row.organization, privateKey)]),
       ],
     });
     return (rows[0]?.[0] as SshKeyRow | undefined) ?? null;
-  }
-}
-
-@CommandHandler(DeleteSshKey)
-export class DeleteSshKeyHandler implements ICommandHandler<DeleteSshKey> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-    private readonly vault: Vault,
-  ) {}
-
-  async execute({ id, actor }: DeleteSshKey): Promise<void> {
-    await this.store.handle({
-      decider: sshKey,
-      load: async () => {
-        const row = await sshKeyFor(this.database, actor, 'manage-ssh-keys', id);
-        return { ...(await this.store.restore(id, sshKey, row.snapshot)), row };
-      },
-      command: () => ({ type: 'DeleteSshKey', data: {} }) as const,
-      organization: ({ row }) => row.organization,
-      context: contextOf(actor),
-      read: () => [this.vault.forget(id)],
-    });
   }
 }

@@ -1,5 +1,6 @@
 import { sql, type Projection } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
+import { forgetSecrets } from '#vault';
 import type { SshKeyEvent } from './ssh-key.js';
 
 export const sshKeys: Projection<SshKeyEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>> = {
@@ -13,4 +14,11 @@ export const sshKeys: Projection<SshKeyEvent | Extract<OrganizationEvent, { type
     SshKeyDeleted: (_, { stream }) => sql`delete from ssh_keys where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from ssh_keys where organization = ${stream}`,
   },
+};
+
+/** The key's text goes with it. No tables, for the vault is no view. */
+export const sshKeySecrets: Projection<Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>> = {
+  name: 'ssh_key_secrets',
+  tables: [],
+  on: { SshKeyDeleted: (_, { stream }) => forgetSecrets(sql`${stream}`) },
 };

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { contextOf, type Actor } from '#access';
-import { Database, EventStore, unchanged } from '#event-store';
+import { EventStore, unchanged } from '#event-store';
 import { backingData, type BackingDataCommand } from './backing-data.js';
 import {
   backingDataForCommand,
@@ -22,16 +22,13 @@ export class ToBackingData extends Command<StateVersionRow | null> {
 
 @CommandHandler(ToBackingData)
 export class BackingDataHandler implements ICommandHandler<ToBackingData> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ stateVersion, type, actor }: ToBackingData): Promise<StateVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: backingData,
       load: async () => {
-        const found = await backingDataForCommand(this.database, actor, stateVersion);
+        const found = await backingDataForCommand(this.store.database, actor, stateVersion);
         return { ...(await this.store.restore(stateVersion, backingData, found.snapshot ?? undefined)), found };
       },
       command: ({ found }): BackingDataCommand => commandOf(type, found),

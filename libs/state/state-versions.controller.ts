@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req } from 
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import { badRequest, notFound } from '#kernel';
+import { notFound } from '#kernel';
 import { CurrentActor, may, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
@@ -11,6 +11,7 @@ import {
   pageDocument,
   pageOf,
   parameter,
+  required,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -19,7 +20,8 @@ import { CurrentRuns } from '#workspaces/to-workspace';
 import type { BackingDataCommand } from './backing-data.js';
 import { ToBackingData } from './backing-data.handler.js';
 import { newStateVersion, rolledBack } from './state-versions.body.js';
-import { creatorResource, outputResource, stateVersionResource } from './state-versions.document.js';
+import { creatorResource, outputResource } from './state-versions.document.js';
+import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersion, RollBackState } from './state-versions.handler.js';
 import {
   currentStateVersion,
@@ -29,7 +31,6 @@ import {
   type StateVersionRow,
 } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
-import { StateLinks } from './state.links.js';
 
 const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
 
@@ -37,12 +38,6 @@ type Includes = ReadonlySet<(typeof INCLUDES)[number]>;
 
 /** A state comes along in Base64, a third longer than it is. */
 const INLINE_LIMIT = 256 * 1024 * 1024;
-
-const required = (query: QueryOf, name: string): string => {
-  const value = parameter(query, name);
-  if (!value) throw badRequest(`${name} is required`, name);
-  return value;
-};
 
 const statusOf = (query: QueryOf): string | undefined => parameter(query, 'filter[status]');
 
@@ -60,7 +55,7 @@ export class StateVersionsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly files: StateFiles,
-    private readonly links: StateLinks,
+    private readonly renderer: StateVersionRenderer,
     private readonly runs: CurrentRuns,
   ) {}
 
@@ -68,7 +63,7 @@ export class StateVersionsController {
   @RouteConfig({ bodyLimit: INLINE_LIMIT })
   async create(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new AddStateVersion(id, newStateVersion(body), actor));
-    return document(await this.resource(row, actor));
+    return document(await this.renderer.resource(row, actor));
   }
 
   /** Rolls back: the current state becomes what it was in the version that is named. */
@@ -76,7 +71,7 @@ export class StateVersionsController {
   @HttpCode(201)
   async rollBack(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new RollBackState(id, rolledBack(body), actor));
-    return document(await this.resource(row, actor));
+    return document(await this.renderer.resource(row, actor));
   }
 
   @Get('state-versions')
@@ -129,7 +124,7 @@ export class StateVersionsController {
   private async toBackingData(id: string, type: BackingDataCommand['type'], actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new ToBackingData(id, type, actor));
     if (!row) throw notFound();
-    return document(await this.resource(row, actor));
+    return document(await this.renderer.resource(row, actor));
   }
 
   private async page(
@@ -141,7 +136,7 @@ export class StateVersionsController {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const { rows, total } = await listStateVersions(this.database, actor, filter, page);
-    const data = await Promise.all(rows.map((row) => this.resource(row, actor)));
+    const data = await Promise.all(rows.map((row) => this.renderer.resource(row, actor)));
     const included: Resource[] = [];
     // One after the other: each file is read as a whole.
     for (const row of rows) included.push(...(includes ? await this.included(row, includes, actor) : []));
@@ -149,15 +144,10 @@ export class StateVersionsController {
   }
 
   private async render(row: StateVersionRow, includes: Includes | null, actor: Actor): Promise<Document> {
-    return document(await this.resource(row, actor), includes ? await this.included(row, includes, actor) : undefined);
-  }
-
-  private async resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
-    return stateVersionResource(row, {
-      links: this.links,
-      hasJson: await this.files.has(row.id, 'json-state'),
-      mayUpload: may(actor, 'create-state', row),
-    });
+    return document(
+      await this.renderer.resource(row, actor),
+      includes ? await this.included(row, includes, actor) : undefined,
+    );
   }
 
   /** Values and all: who sees a state version may download the whole state. */

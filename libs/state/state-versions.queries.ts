@@ -1,7 +1,7 @@
 import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission } from '#access';
-import type { Database, Snapshot } from '#event-store';
-import { limitOf, type Page } from '#json-api';
+import { snapshotAt, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Holder } from '#workspaces/to-workspace';
 import type { Counts } from './state-file.js';
 
@@ -54,6 +54,11 @@ export const stateVersionById = (id: string, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
     from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`;
 
+/** State versions of workspaces that the caller may read the state of: that was asked before. */
+export const stateVersionsByIds = (ids: readonly string[], actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${grants(actor)} as grants
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids}::text[])`;
+
 /** The state version, where the caller may do that with its workspace. */
 export const stateVersionFor = async (
   database: Database,
@@ -68,10 +73,6 @@ export const stateVersionFor = async (
 };
 
 type AtWorkspace = { readonly owner: string; readonly grants: readonly Grant[] };
-type MaybeVersion = { readonly [K in keyof StateVersionRow]: StateVersionRow[K] | null };
-
-const isVersion = <R extends MaybeVersion>(row: R): row is R & StateVersionRow => row.id !== null;
-
 /** The workspace's current state version; null where it has none. */
 export const currentStateVersion = async (
   database: Database,
@@ -79,14 +80,14 @@ export const currentStateVersion = async (
   permission: Permission,
   workspace: string,
 ): Promise<StateVersionRow | null> => {
-  const row = await database.row<AtWorkspace & MaybeVersion>(sql`
+  const row = await database.row<AtWorkspace & (StateVersionRow | { readonly id: null })>(sql`
     select w.organization as owner, ${grants(actor)} as grants, version.*
       from workspaces w
       left join lateral (select ${COLUMNS} from state_versions v where v.id = w.current_state_version) version on true
      where w.id = ${workspace} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, permission, { organization: row.owner, grants: row.grants });
-  return isVersion(row) ? row : null;
+  return row.id === null ? null : row;
 };
 
 /** Refuses who may not create state in this workspace, and runs that are not its own. */
@@ -117,9 +118,9 @@ export const listStateVersions = async (
   actor: Actor,
   { of, status }: StateVersionFilter,
   page: Page,
-): Promise<{ rows: StateVersionRow[]; total: number }> => {
+): Promise<Listed<StateVersionRow>> => {
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
-  const found = await database.rows<AtWorkspace & MaybeVersion & { total: number }>(sql`
+  const found = await database.rows<AtWorkspace & StateVersionRow & { total: number }>(sql`
     with target as materialized (
            select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
             where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
@@ -133,7 +134,7 @@ export const listStateVersions = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-state', { organization: first.owner, grants: first.grants });
-  return { rows: found.filter(isVersion), total: first.total };
+  return listedIn(found);
 };
 
 export type Repeatable = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
@@ -163,11 +164,9 @@ export const backingDataForCommand = async (
              or not exists (select 1 from state_versions newer
                              where newer.workspace = v.workspace and newer.created_in > v.created_in
                                and newer.finalized_at is not null) as "isNeeded",
-           case when s.stream is not null
-                then jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) end as snapshot
+           ${snapshotAt('v.id')} as snapshot
       from state_versions v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace
-      left join event_store.streams s on s.stream = v.id
      where v.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'delete-state-data', row);

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Ids, notFound } from '#kernel';
-import type { Actor } from '#access';
+import { personOf, type Actor } from '#access';
 import type { BlobContent } from '#blob-store';
 import { Database } from '#event-store';
-import { holderOf, ToWorkspace } from '#workspaces/to-workspace';
+import { ToWorkspace } from '#workspaces/to-workspace';
 import type { NewStateVersion } from './state-versions.body.js';
 import { createdOrRepeated, type StateVersionRow } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
@@ -39,7 +39,7 @@ export class StateBirths {
   private async tell(id: string, workspace: string, birth: Birth, actor: Actor): Promise<void> {
     const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
     const facts = state && this.uploads.factsOf(state);
-    const data = { id, serial, lineage, md5, createdBy: holderOf(actor), run, rollbackOf, force, facts };
+    const data = { id, serial, lineage, md5, createdBy: personOf(actor), run, rollbackOf, force, facts };
     await this.store(id, birth);
     try {
       await this.bus.execute(new ToWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));

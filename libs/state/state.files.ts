@@ -1,4 +1,4 @@
-import { conflict } from '#kernel';
+import { conflict, notFound } from '#kernel';
 import { BlobExists, bytesOf, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
 import { StateOutputs } from '#workspaces/to-workspace';
 import { parseStateFile, type StateFile } from './state-file.js';
@@ -63,10 +63,10 @@ export class StateFiles extends StateOutputs {
     yield* found.content as AsyncIterable<Uint8Array>;
   }
 
-  /** The state of a finalized version, which must be there. */
+  /** The state of a finalized version. Throws `not-found` where its file is gone: a store was restored without it. */
   async read(stateVersion: string): Promise<StateFile> {
     const bytes = await this.bytes(stateVersion);
-    if (!bytes) throw new Error(`the file of state version ${stateVersion} is not in the blob store`);
+    if (!bytes) throw notFound(`The file of state version ${stateVersion} is not in the blob store`);
     return parseStateFile(bytes);
   }
 

@@ -2,12 +2,13 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
-import { StateOutputs } from '#workspaces/to-workspace';
+import { CurrentStates, StateOutputs } from '#workspaces/to-workspace';
 import { BackingDataHandler } from './backing-data.handler.js';
 import { ResourcesController } from './resources.controller.js';
 import { StateFilesController } from './state-files.controller.js';
 import { StateVersionOutputsController } from './state-version-outputs.controller.js';
 import { StateVersionsController } from './state-versions.controller.js';
+import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersionHandler, ReceiveStateFileHandler, RollBackStateHandler } from './state-versions.handler.js';
 import { StateBirths } from './state.births.js';
 import { StateFiles } from './state.files.js';
@@ -28,7 +29,7 @@ export class StateModule {
   static with({ blobs, encryptionKey, publicUrl }: StateOptions): DynamicModule {
     return {
       module: StateModule,
-      // Workspaces show values of outputs, and know no more of this slice than the port that they declare.
+      // Workspaces show current states and values of outputs, and know no more of this slice than the ports that they declare.
       global: true,
       imports: [CqrsModule],
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
@@ -39,6 +40,8 @@ export class StateModule {
         RollBackStateHandler,
         StateBirths,
         StateUploads,
+        StateVersionRenderer,
+        { provide: CurrentStates, useExisting: StateVersionRenderer },
         { provide: StateOutputs, useExisting: StateFiles },
         // State holds secrets: there is no way to have it stored in the clear.
         { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
@@ -49,7 +52,7 @@ export class StateModule {
           inject: [Clock],
         },
       ],
-      exports: [StateFiles, StateOutputs],
+      exports: [CurrentStates, StateFiles, StateOutputs],
     };
   }
 }

@@ -1,4 +1,13 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 export type VariableSetFacts = {
   readonly name: string;
@@ -41,14 +50,11 @@ type Active = VariableSetFacts & {
 };
 export type VariableSet = { readonly status: 'absent' | 'deleted' } | Active;
 
-const NAME_MOST = 255;
+const NAME = { most: 255 };
 const DESCRIPTION_MOST = 512;
 
 const check = ({ name, description }: VariableSetChanges): void => {
-  if (name !== undefined && name.trim() === '') throw unprocessable("Name can't be blank", 'name');
-  if (name !== undefined && name.length > NAME_MOST) {
-    throw unprocessable(`Name is too long (at most ${NAME_MOST} characters)`, 'name');
-  }
+  if (name !== undefined) checkName(name, NAME);
   if (description && description.length > DESCRIPTION_MOST) {
     throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
   }
@@ -105,17 +111,13 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
     },
     UpdateVariableSet: ({ changes, targets }, state) => {
       const before = active(state);
-      const changed: VariableSetChanges = Object.fromEntries(
-        Object.entries(changes).filter(([key, value]) => before[key as keyof VariableSetFacts] !== value),
-      );
+      const changed = differences(before, changes);
       check(changed);
       checkGlobal(changed.global ?? false, before.project);
       const after = { ...before, ...changed };
       const wanted = after.global ? NO_TARGETS : { ...before.targets, ...targets };
       return [
-        ...(Object.keys(changed).length > 0
-          ? [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]
-          : []),
+        ...(isNothing(changed) ? [] : [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]),
         ...withdrawn(
           mapped((kind) => without(before.targets[kind], wanted[kind])),
           before.targets,

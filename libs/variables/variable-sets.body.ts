@@ -1,18 +1,10 @@
 import { z } from 'zod';
-import { resourceBody, typeOf } from '#json-api';
-import type { Kind, Targets } from './variable-set.js';
+import { given, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
+import type { Targets, VariableSetChanges } from './variable-set.js';
 import type { NewVariable } from './variable.js';
 import { newVariable } from './variables.body.js';
 
-/** Each of them is held, or made, while the request is written. */
-const LISTED_AT_MOST = 500;
-
-const identifiers = (type: string) =>
-  z
-    .array(z.object({ type: typeOf(type), id: z.string() }))
-    .max(LISTED_AT_MOST, { error: `too many, at most ${LISTED_AT_MOST} of them` });
-
-export const targetsBody = (kind: Kind) => z.object({ data: identifiers(kind) });
+const VARIABLES_AT_MOST = 500;
 
 /** Whole definitions make variables; mere identifiers are what a client has read and sends back. */
 const listedVariable = z.union([
@@ -22,9 +14,9 @@ const listedVariable = z.union([
 
 const relationships = z
   .object({
-    workspaces: z.object({ data: identifiers('workspaces').nullish() }).optional(),
-    projects: z.object({ data: identifiers('projects').nullish() }).optional(),
-    vars: z.object({ data: z.array(listedVariable).max(LISTED_AT_MOST).nullish() }).optional(),
+    workspaces: toManyInput('workspaces'),
+    projects: toManyInput('projects'),
+    vars: z.object({ data: z.array(listedVariable).max(VARIABLES_AT_MOST).nullish() }).optional(),
     parent: z
       .object({ data: z.object({ type: typeOf('organizations', 'projects'), id: z.string() }).nullish() })
       .optional(),
@@ -43,13 +35,15 @@ export const updateBody = resourceBody('varsets', attributes.partial().default({
 
 type Related = z.infer<typeof relationships>;
 
-/** Lists that are given; `null` clears one like `[]`. */
-export const targetsIn = (related: Related): Partial<Targets> => {
-  const ids = (kind: Kind): readonly string[] | undefined =>
-    related?.[kind]?.data === undefined ? undefined : (related[kind].data ?? []).map(({ id }) => id);
-  const [workspaces, projects] = [ids('workspaces'), ids('projects')];
-  return { ...(workspaces ? { workspaces } : {}), ...(projects ? { projects } : {}) };
+/** What a request changes. */
+export const changesOf = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableSetChanges => {
+  const { global, priority, ...values } = attributes;
+  return { ...given(values), ...said({ global, priority }) };
 };
+
+/** Lists that are given. */
+export const targetsIn = (related: Related): Partial<Targets> =>
+  given({ workspaces: toManyOf(related?.workspaces), projects: toManyOf(related?.projects) });
 
 export const variablesIn = (related: Related): NewVariable[] =>
   (related?.vars?.data ?? []).flatMap((listed) => (listed ? [listed.attributes] : []));

@@ -1,15 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, Refused, unprocessable, type Problem } from '#kernel';
-import {
-  Database,
-  EventStore,
-  refuseTakenName,
-  unborn,
-  unchanged,
-  writeOf,
-  type Loaded,
-  type Write,
-} from '#event-store';
+import { EventStore, refuseTakenName, unborn, unchanged, writeOf, type Loaded, type Write } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
 import {
@@ -80,7 +71,8 @@ const checkTargets = (command: VariableSetCommand, { project, targets }: PlaceFo
       const place = places.get(`${kind} ${id}`);
       if (place !== undefined && (project === null || place === project)) return [];
       const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
-      const why = place === undefined ? 'does not exist' : 'is outside of the project that owns the variable set';
+      // Who has one project is not told what there is beside it.
+      const why = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
       return [{ detail: `${ONE[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
     }),
   );
@@ -152,7 +144,6 @@ export class CreateVariableSetHandler implements ICommandHandler<CreateVariableS
 
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     vault: Vault,
   ) {
@@ -164,7 +155,7 @@ export class CreateVariableSetHandler implements ICommandHandler<CreateVariableS
     const command = { type: 'CreateVariableSet', data } as const;
     const row = await this.store
       .untilFirst(async () => {
-        const place = await placeForNewSet(this.database, actor, organization, data.project, data.targets);
+        const place = await placeForNewSet(this.store.database, actor, organization, data.project, data.targets);
         if (data.project !== place.project) {
           throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
         }
@@ -182,7 +173,6 @@ export class VariableSetsHandler implements ICommandHandler<ToVariableSet> {
 
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     ids: Ids,
     vault: Vault,
   ) {
@@ -192,7 +182,7 @@ export class VariableSetsHandler implements ICommandHandler<ToVariableSet> {
   async execute({ id, command, variables, actor }: ToVariableSet): Promise<VariableSetRow | null> {
     return this.store
       .untilFirst(async () => {
-        const place = await variableSetForCommand(this.database, actor, id, targetsOf(command));
+        const place = await variableSetForCommand(this.store.database, actor, id, targetsOf(command));
         const loaded = await this.store.restore(id, variableSet, place.snapshot);
         return this.writer.write(loaded, place, { command, variables, actor });
       })

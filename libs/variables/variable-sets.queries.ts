@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import {
   demand,
   fresh,
@@ -14,9 +14,9 @@ import {
   type Permission,
   type Place,
 } from '#access';
-import { limitOf, shownOf, type Page } from '#json-api';
+import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
-import { heldStreams, ownerOf, setsReaching, type Held } from './variables.queries.js';
+import { ownerOf, setsReaching } from './variables.queries.js';
 
 type Named = { readonly id: string; readonly name: string };
 
@@ -69,8 +69,6 @@ export const variableSetFor = async (database: Database, actor: Actor, id: strin
   return row;
 };
 
-type Listed = { rows: readonly VariableSetRow[]; total: number };
-
 const isFound = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(s.name)) > 0` : sql`true`;
 
@@ -84,7 +82,7 @@ export const listVariableSets = async (
   organizationName: string,
   page: Page,
   search: string | undefined,
-): Promise<Listed> => {
+): Promise<Listed<VariableSetRow>> => {
   const { size, number } = page;
   const found = await database.rows<VariableSetRow & { owner: string; whole: boolean; total: number }>(sql`
     select owner.id as owner, owner.whole, page.*,
@@ -102,9 +100,9 @@ export const listVariableSets = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
-  const rows = found.filter((row) => row.id !== null);
-  if (first.whole) return { rows, total: first.total };
-  const visible = rows.filter((row) => may(actor, 'read-variable-sets', row));
+  const listed = listedIn(found);
+  if (first.whole) return listed;
+  const visible = listed.rows.filter((row) => may(actor, 'read-variable-sets', row));
   return { rows: shownOf(visible, page), total: visible.length };
 };
 
@@ -134,7 +132,7 @@ export const listReaching = async (
   reached: Reached,
   page: Page,
   search: string | undefined,
-): Promise<Listed> => {
+): Promise<Listed<VariableSetRow>> => {
   const { permission, owner, reaches } = reachedBy(actor, reached);
   const found = await database.rows<VariableSetRow & { place: Place; total: number }>(sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*,
@@ -147,7 +145,7 @@ export const listReaching = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, permission, first.place);
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };
 
 /** A workspace or project that a command names, where the organization has it. */
@@ -199,7 +197,7 @@ export const variableSetForCommand = async (
     select s.organization, s.project, ${grantsOnProject(actor, sql.raw('s.project'))} as grants,
            ${heldStreams(sql.raw('array[s.organization, s.project]'))} as held,
            ${targetsIn(sql.raw('s.organization'), targets)},
-           jsonb_build_object('version', st.version, 'decider', st.decider, 'state', st.state) as snapshot
+           ${snapshotOf('st')} as snapshot
       from variable_sets s join event_store.streams st on st.stream = s.id
      where s.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();

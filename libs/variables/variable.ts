@@ -1,4 +1,13 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkName,
+  conflict,
+  differences,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 export type Category = 'terraform' | 'env';
 
@@ -44,8 +53,7 @@ const DESCRIPTION_MOST = 512;
 const VALUE_MOST_BYTES = 256 * 1_024;
 
 const checkKey = ({ key, category }: Pick<VariableFacts, 'key' | 'category'>): void => {
-  if (key.trim() === '') throw unprocessable("Key can't be blank", 'key');
-  if (key.length > KEY_MOST) throw unprocessable(`Key is too long (at most ${KEY_MOST} characters)`, 'key');
+  checkName(key, { attribute: 'key', most: KEY_MOST });
   if (!KEY[category].test(key)) throw unprocessable('Key is invalid', 'key');
 };
 
@@ -82,12 +90,11 @@ const valueIn = ({ value }: VariableChanges, { sensitive }: Active): string | un
   value === null && !sensitive ? '' : (value ?? undefined);
 
 /** What a command says that is not so yet. */
-const changedBy = (state: Active, changes: VariableChanges): VariableChanges =>
-  Object.fromEntries(
-    Object.entries({ ...changes, value: valueIn(changes, state) }).filter(
-      ([key, to]) => to !== undefined && state[key as keyof VariableFacts] !== to,
-    ),
-  );
+const changedBy = (state: Active, changes: VariableChanges): VariableChanges => {
+  const { value: _, ...others } = changes;
+  const value = valueIn(changes, state);
+  return differences(state, value === undefined ? others : { ...others, value });
+};
 
 /** The text that goes to the vault with this command's event; null where none does. */
 export const secretOf = (command: VariableCommand, state: Variable): string | null => {
@@ -122,7 +129,7 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
       checkSensitive(before, changed);
       if (changed.key !== undefined || changed.category !== undefined) checkKey({ ...before, ...changed });
       checkTexts(changed);
-      if (Object.keys(changed).length === 0) return [];
+      if (isNothing(changed)) return [];
       const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
       return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];
     },

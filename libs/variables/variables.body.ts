@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resourceBody } from '#json-api';
+import { given, resourceBody, said, toOneInput } from '#json-api';
 import type { NewVariable, VariableChanges } from './variable.js';
 
 const attributes = z.object({
@@ -25,16 +25,10 @@ export const newVariable = attributes.transform(
 export const createBody = resourceBody('vars', newVariable);
 export const updateBody = resourceBody('vars', attributes.partial().default({}));
 
-export const changesIn = (given: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
-  const { key, value, description, category, hcl, sensitive } = given;
-  return {
-    ...(key === undefined ? {} : { key }),
-    ...(value === undefined ? {} : { value }),
-    ...(description === undefined ? {} : { description }),
-    ...(category === undefined ? {} : { category }),
-    ...(typeof hcl === 'boolean' ? { hcl } : {}),
-    ...(typeof sensitive === 'boolean' ? { sensitive } : {}),
-  };
+/** What a request changes, in our names. */
+export const changesOf = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
+  const { hcl, sensitive, ...values } = attributes;
+  return { ...given(values), ...said({ hcl, sensitive }) };
 };
 
 const named = z.object({ name: z.string() });
@@ -42,9 +36,7 @@ const named = z.object({ name: z.string() });
 /** The older `POST /vars` names the workspace by a relationship, or by names in a `filter` beside `data`. */
 export const createAnywhereBody = createBody.extend({
   data: createBody.shape.data.extend({
-    relationships: z
-      .object({ workspace: z.object({ data: z.object({ id: z.string() }).nullish() }).optional() })
-      .optional(),
+    relationships: z.object({ workspace: toOneInput }).optional(),
   }),
   filter: z.object({ organization: named, workspace: named }).nullish(),
 });

@@ -18,7 +18,8 @@ export const variableResource = (row: VariableRow): Resource => {
       'created-at': row.createdAt,
       'version-id': row.versionId,
     },
-    relationships: { configurable: owner, ...(ofSet ? { varset: owner } : {}) },
+    // One or the other, also in a list of both: decoders take `configurable` for a workspace and break on a set.
+    relationships: ofSet ? { varset: owner } : { configurable: owner },
     links: {
       self: ofSet
         ? `/api/v2/varsets/${row.owner}/relationships/vars/${row.id}`

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
-import { brokenUnique, Database, EventStore, unborn, unchanged } from '#event-store';
+import { brokenUnique, EventStore, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
 import { secretOf, variable, type NewVariable, type VariableCommand } from './variable.js';
@@ -48,7 +48,6 @@ export const refuseTakenKey = (error: unknown): never => {
 export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
     private readonly vault: Vault,
   ) {}
@@ -60,7 +59,7 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
         decider: variable,
         load: async () => ({
           ...unborn(id, variable),
-          place: await placeForNewVariable(this.database, actor, target),
+          place: await placeForNewVariable(this.store.database, actor, target),
         }),
         command: ({ place }) =>
           ({ type: 'CreateVariable', data: { ...data, owner: { type: place.type, id: place.owner } } }) as const,
@@ -81,7 +80,6 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
 export class VariablesHandler implements ICommandHandler<ToVariable> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly vault: Vault,
   ) {}
 
@@ -90,7 +88,7 @@ export class VariablesHandler implements ICommandHandler<ToVariable> {
       .handle({
         decider: variable,
         load: async () => {
-          const found = await variableForCommand(this.database, actor, target, id);
+          const found = await variableForCommand(this.store.database, actor, target, id);
           return { ...(await this.store.restore(id, variable, found.snapshot)), found };
         },
         command: () => command,

@@ -1,5 +1,6 @@
 import { sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import { forgetSecrets } from '#vault';
 import type { WorkspaceEvent } from '#workspaces';
 import { KINDS, type VariableSetEvent } from './variable-set.js';
 import type { VariableEvent } from './variable.js';
@@ -96,7 +97,7 @@ export const variableSecrets: Projection<SecretsEnd | Extract<VariableSetEvent, 
   name: 'variable_secrets',
   tables: [],
   on: {
-    VariableDeleted: (_, { stream }) => sql`delete from vault.secrets where id = ${stream}`,
+    VariableDeleted: (_, { stream }) => forgetSecrets(sql`${stream}`),
     VariableSetDeleted: (_, { stream }) => forgetOf(sql`${stream}`),
     WorkspaceDeleted: (_, { stream }) => forgetOf(sql`${stream}`),
     ProjectDeleted: (_, { stream }) => forgetOf(setsOf(stream)),
@@ -104,4 +105,4 @@ export const variableSecrets: Projection<SecretsEnd | Extract<VariableSetEvent, 
 };
 
 const forgetOf = (owners: Sql): Sql =>
-  sql`delete from vault.secrets where id in (select id from variables where sensitive and owner in (${owners}))`;
+  forgetSecrets(sql`select id from variables where sensitive and owner in (${owners})`);

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import {
   demand,
   fresh,
@@ -10,7 +10,7 @@ import {
   type Permission,
   type Place,
 } from '#access';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { effective, type Source } from './precedence.js';
 import type { Category, Owner } from './variable.js';
 
@@ -48,14 +48,6 @@ const FROM = sql.raw(
 );
 
 export const variableById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where v.id = ${id}`;
-
-/** A stream and the version that it was read at. */
-export type Held = { readonly stream: string; readonly version: number };
-
-/** The versions of these streams: an expression that yields `Held[]`. */
-export const heldStreams = (streams: Sql): Sql => sql`coalesce((
-  select jsonb_agg(jsonb_build_object('stream', stream, 'version', version)) from event_store.streams
-   where stream = any (${streams})), '[]')`;
 
 /** `streams` are those whose end would take the variables along. */
 const OWNER = {
@@ -106,15 +98,15 @@ export const listVariables = async (
   actor: Actor,
   target: OwnerTarget,
   page: Page | null,
-): Promise<{ rows: VariableRow[]; total: number }> => {
+): Promise<Listed<VariableRow>> => {
   const found = await database.rows<VariableRow & OwnerRow & { total: number }>(sql`
     select owner.type, owner.organization, owner.grants, page.*,
            (select count(*) from variables v where v.owner = owner.id) as total
       from (${ownerOf(actor, target)}) owner
       left join lateral (${variablesOf(sql.raw('owner.id'))} ${page ? limitOf(page) : sql.empty}) page on true
      order by page.key, page.category`);
-  const { total } = permitted(actor, 'read', found[0]);
-  return { rows: found.filter((row) => row.id !== null), total };
+  permitted(actor, 'read', found[0]);
+  return listedIn(found);
 };
 
 /** Sets that count in a workspace and how they come to it; a set of a project counts only inside of it. */
@@ -200,7 +192,7 @@ export const variableForCommand = async (
     await database.row<PlaceForVariable & { readonly snapshot: Snapshot }>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
              ${heldStreams(sql.raw('owner.streams'))} as held,
-             jsonb_build_object('version', st.version, 'decider', st.decider, 'state', st.state) as snapshot
+             ${snapshotOf('st')} as snapshot
         from (${ownerOf(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}
         join event_store.streams st on st.stream = v.id`),
   );

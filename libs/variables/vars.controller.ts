@@ -11,11 +11,12 @@ import {
   parameter,
   parseBody,
   shownOf,
+  toOneOf,
   type Document,
   type Page,
   type Query as QueryOf,
 } from '#json-api';
-import { changesIn, createAnywhereBody, createBody, updateBody } from './variables.body.js';
+import { changesOf, createAnywhereBody, createBody, updateBody } from './variables.body.js';
 import { variableResource } from './variables.document.js';
 import { CreateVariable, ToVariable } from './variables.handler.js';
 import {
@@ -128,11 +129,11 @@ export class VarsController {
   @Post('vars')
   createAnywhere(@Body() body: unknown, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const { data, filter } = parseBody(createAnywhereBody, body);
-    const workspace = data.relationships?.workspace?.data?.id;
+    const workspace = toOneOf(data.relationships?.workspace);
     const byNames = filter
       ? { organization: filter.organization.name, name: filter.workspace.name }
       : filteredBy(query);
-    const target = workspace === undefined ? byNames : { workspace };
+    const target = workspace ? { workspace } : byNames;
     if (!target) throw badRequest('The workspace must be named, by a relationship or a filter');
     return this.create(target, data.attributes, actor);
   }
@@ -211,7 +212,7 @@ export class VarsController {
   }
 
   private async update(target: OwnerTarget, id: string, body: unknown, actor: Actor): Promise<Document> {
-    const changes = changesIn(parseBody(updateBody, body).data.attributes);
+    const changes = changesOf(parseBody(updateBody, body).data.attributes);
     return this.render(
       await this.bus.execute(new ToVariable(target, id, { type: 'UpdateVariable', data: { changes } }, actor)),
     );

@@ -248,9 +248,9 @@ describe('variables of a set', () => {
     expect(variable).toMatchObject({
       type: 'vars',
       attributes: { key: 'region', value: 'eu' },
-      relationships: { configurable: owner, varset: owner },
       links: { self: `${vars(set)}/${variable.id}` },
     });
+    expect(variable.relationships).toEqual({ varset: owner });
     expect(answered(await server.get(`${vars(set)}/${variable.id}`), 200).body.data).toEqual(variable);
     expect(answered(await server.get(`${vars(set)}?page%5Bsize%5D=1`), 200).body).toMatchObject({
       data: [variable],
@@ -360,6 +360,8 @@ describe('applying a set', () => {
     for (const [type, id] of [
       ['workspaces', outside],
       ['projects', defaultProject],
+      // Told as if it were there: who has the project alone learns nothing of what is not in it.
+      ['workspaces', 'ws-nothing'],
     ] as const) {
       const refused = await server.post(path(set, `/relationships/${type}`), identifiers(type, id));
       expect(problems(answered(refused, 422))[0]?.[0]).toMatch('outside of the project that owns the variable set');
@@ -371,7 +373,9 @@ describe('applying a set', () => {
     const moved = resource('workspaces', {}, { project: { data: { type: 'projects', id: defaultProject } } });
     answered(await server.patch(`/api/v2/workspaces/${inside}`, moved), 200);
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
-    expect(namesIn(answered(await server.get(`/api/v2/workspaces/${inside}/varsets`), 200))).toEqual([]);
+    for (const name of ['varsets', 'applicable-varsets']) {
+      expect(namesIn(answered(await server.get(`/api/v2/workspaces/${inside}/${name}`), 200))).toEqual([]);
+    }
   });
 
   it('ends with what it is applied to, and a set with the project that owns it', async () => {

@@ -6,17 +6,19 @@ import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
   document,
+  identifiersBody,
   includesOf,
   pageDocument,
   pageOf,
   parameter,
   parseBody,
   type Document,
+  type Listed,
   type Page,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { createBody, projectIn, targetsBody, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
+import { changesOf, createBody, projectIn, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
 import { NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
 import { variableSetResource } from './variable-sets.document.js';
 import { CreateVariableSet, ToVariableSet } from './variable-sets.handler.js';
@@ -57,7 +59,8 @@ export class VarsetsController {
     return this.page(listed, includes, page, request);
   }
 
-  @Get('workspaces/:id/varsets')
+  /** Under the second name pytfe asks for it. */
+  @Get(['workspaces/:id/varsets', 'workspaces/:id/applicable-varsets'])
   listForWorkspace(
     @Param('id') workspace: string,
     @Query() query: QueryOf,
@@ -112,15 +115,9 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const { attributes: given, relationships: related } = parseBody(updateBody, body).data;
-    const { name, description, global, priority } = given;
-    const changes = {
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-      ...(typeof global === 'boolean' ? { global } : {}),
-      ...(typeof priority === 'boolean' ? { priority } : {}),
-    };
-    const command = { type: 'UpdateVariableSet', data: { changes, targets: targetsIn(related) } } as const;
+    const { attributes, relationships: related } = parseBody(updateBody, body).data;
+    const data = { changes: changesOf(attributes), targets: targetsIn(related) };
+    const command = { type: 'UpdateVariableSet', data } as const;
     return this.render(await this.tell(id, command, actor, variablesIn(related)), includes);
   }
 
@@ -171,7 +168,7 @@ export class VarsetsController {
     body: unknown,
     actor: Actor,
   ): Promise<void> {
-    const ids = parseBody(targetsBody(kind), body).data.map((one) => one.id);
+    const ids = parseBody(identifiersBody(kind), body).data.map((one) => one.id);
     await this.tell(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
   }
 
@@ -201,7 +198,7 @@ export class VarsetsController {
   }
 
   private async page(
-    { rows, total }: { rows: readonly VariableSetRow[]; total: number },
+    { rows, total }: Listed<VariableSetRow>,
     includes: Includes,
     page: Page,
     { url }: FastifyRequest,

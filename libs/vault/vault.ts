@@ -7,8 +7,8 @@ import { Envelope } from './envelope.js';
  * events hold their ids. What changes them are statements for the append's transaction (`read` of EventStore.handle), so
  * that an event and its secret come together or not at all.
  *
- * A handler adds `seal` only where the command surely yields an event: without one, nothing is appended. When an
- * organization is deleted its secrets go with it (vault.projection.ts).
+ * A handler adds `seal` only where the command surely yields an event: without one, nothing is appended. What ends a
+ * secret is a projection's affair (`forgetSecrets`); an organization's go with it, by the vault's own.
  */
 export class Vault {
   private readonly envelope: Envelope;
@@ -27,10 +27,6 @@ export class Vault {
                on conflict (id) do update set sealed = excluded.sealed`;
   }
 
-  forget(id: string): Sql {
-    return sql`delete from vault.secrets where id = ${id}`;
-  }
-
   async open(id: string): Promise<string | undefined> {
     return (await this.openAll([id])).get(id);
   }
@@ -43,3 +39,6 @@ export class Vault {
     return new Map(rows.map(({ id, sealed }) => [id, this.envelope.open(id, sealed)]));
   }
 }
+
+/** For projections without tables: the secrets of these ids end. `ids` is a list, or a query for one. */
+export const forgetSecrets = (ids: Sql): Sql => sql`delete from vault.secrets where id in (${ids})`;

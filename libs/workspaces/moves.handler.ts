@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { notFound } from '#kernel';
-import { Database, EventStore, unchanged, writeOf } from '#event-store';
+import { EventStore, unchanged, writeOf } from '#event-store';
 import { contextOf, may, type Actor } from '#access';
 import { moveInto, type Move, type MovedWorkspace } from './moves.queries.js';
 import { workspace } from './workspace.js';
@@ -26,15 +26,12 @@ const checkAll = ({ workspaces }: Move, wanted: readonly string[], actor: Actor)
 
 @CommandHandler(MoveWorkspaces)
 export class MoveWorkspacesHandler implements ICommandHandler<MoveWorkspaces> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   async execute({ project, workspaces, actor }: MoveWorkspaces): Promise<void> {
     const command = { type: 'UpdateWorkspace', data: { changes: {}, project } } as const;
     await this.store.untilFirst(async () => {
-      const move = await moveInto(this.database, actor, project, workspaces);
+      const move = await moveInto(this.store.database, actor, project, workspaces);
       checkAll(move, workspaces, actor);
       const writeFor = async ({ id, snapshot }: MovedWorkspace) =>
         writeOf(workspace, await this.store.restore(id, workspace, snapshot), move.organization, command);

@@ -1,5 +1,5 @@
 import { notFound, sql } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnProject, grantsOnWorkspace, type Actor, type Place } from '#access';
 
 /** A project that workspaces are to come to, and those of them that its organization has. */
@@ -25,7 +25,7 @@ export const moveInto = async (
              select jsonb_agg(jsonb_build_object(
                       'id', w.id, 'organization', w.organization,
                       'grants', ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))},
-                      'snapshot', jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state))
+                      'snapshot', ${snapshotOf('s')})
                       -- In one order, or two such moves wait for one another.
                       order by w.id)
                from workspaces w join event_store.streams s on s.stream = w.id

@@ -91,7 +91,7 @@ describe('moving workspaces into a project', () => {
     answered(await server.post(path, { data: [{ type: 'workspaces' }] }), 422);
     answered(await server.post(path, related('projects', to)), 422);
     const many = Array.from({ length: 501 }, (_, index) => `ws-${index}`);
-    expect(answered(await move(server, to, ...many), 422).body.errors[0].detail).toContain('more than 500');
+    expect(answered(await move(server, to, ...many), 422).body.errors[0].detail).toContain('at most 500');
     answered(await move(server, 'prj-none', await workspaceIn(to)), 404);
   });
 

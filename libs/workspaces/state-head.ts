@@ -72,7 +72,7 @@ export type StateCommand =
   | Message<'FinalizeStateVersion', { id: string; facts: StateFacts }>;
 
 /** Same serial, lineage and content: the client repeats itself, after a cut for example. */
-export const isRepetition = (
+const isRepetition = (
   latest: StateVersion | null,
   { serial, lineage, md5 }: Pick<Birth, 'serial' | 'lineage' | 'md5'>,
 ): boolean => latest !== null && latest.serial === serial && latest.lineage === lineage && latest.md5 === md5;

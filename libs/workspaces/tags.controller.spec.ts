@@ -71,6 +71,16 @@ describe('the tags of an organization', () => {
   });
 
   it.each([
+    ['name=AP', ['app']],
+    ['name=none', []],
+    ['name=', ['app', 'Prod']],
+  ])('are searched there too: %s', async (query, names) => {
+    const answer = answered(await server.get(`/api/v2/workspaces/${one}/relationships/tags?${query}`), 200);
+    expect(namesIn(answer)).toEqual(names);
+    expect(answer.body.meta.pagination['total-count']).toBe(names.length);
+  });
+
+  it.each([
     ['q=P', ['Prod', 'app']],
     ['q=PROD', ['Prod']],
     ['q=%25', []],

@@ -57,7 +57,9 @@ export class TagsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const tags = await tagsOfWorkspace(this.database, actor, id);
+    const search = parameter(query, 'name')?.toLowerCase() ?? '';
+    const all = await tagsOfWorkspace(this.database, actor, id);
+    const tags = all.filter(({ name }) => name.toLowerCase().includes(search));
     const shown = shownOf(tags, page);
     return pageDocument(shown.map(tagResource), page, tags.length, request.url);
   }

@@ -1,15 +1,17 @@
 import { Command } from '@nestjs/cqrs';
 import type { DataOf } from '#kernel';
-import { ACTOR_TYPE, type Actor } from '#access';
+import type { Actor } from '#access';
 import { unchanged, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
 import type { Holder } from './holder.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
+export { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
 export type { Holder } from './holder.js';
 export type { OutputFact, StateFacts } from './state-head.js';
-export { CurrentRuns } from './workspaces.runs.js';
-export { StateOutputs } from './state-outputs.js';
+export { CurrentRuns } from './current-runs.port.js';
+export { CurrentStates } from './current-states.port.js';
+export { StateOutputs } from './state-outputs.port.js';
 
 export type LaterCommand = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
@@ -33,12 +35,6 @@ export class FinalizeUpload extends Command<WorkspaceRow | null> {
     super();
   }
 }
-
-/** Who a lock belongs to. An organization's token has no user of its own; clients know users, teams and runs. */
-export const holderOf = (actor: Actor): Holder => {
-  const type = ACTOR_TYPE[actor.kind];
-  return { type: type === 'teams' ? type : 'users', id: actor.id, name: actor.name };
-};
 
 /** The lock of one workspace, for runs: their events and the lock's are appended together. */
 export type WorkspaceLock = {

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { given, identifiersBody, parseBody, resourceBody, toOneInput, typeOf, valuesOf } from '#json-api';
+import {
+  given,
+  identifiersBody,
+  parseBody,
+  resourceBody,
+  text,
+  toOneInput,
+  toOneOf,
+  typeOf,
+  valuesOf,
+} from '#json-api';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
 import { checkBindings, checkFlatTags, checkNumber, type Tag } from './tags.js';
 
-/** Nothing of a workspace is longer: with its hundreds of kilobytes an event would not fit into a message of Kafka's. */
-const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
 
 const vcsRepo = z.object({
@@ -69,6 +77,7 @@ const flatTag = z.object({
 
 const relationships = z
   .object({
+    'agent-pool': toOneInput,
     project: toOneInput,
     tags: z.object({ data: z.array(flatTag) }).optional(),
     'tag-bindings': z.object({ data: z.array(binding) }).optional(),
@@ -80,19 +89,12 @@ export const updateBody = resourceBody('workspaces', attributes.default({}), rel
 export const bindingsBody = z.object({ data: z.array(binding) });
 export const tagsBody = z.object({ data: z.array(flatTag) });
 
-/** Each is a lock of its own in one transaction. */
-const MOST_AT_ONCE = 500;
-
 const movedBody = identifiersBody('workspaces');
 
 /** The ids of workspaces that are to move, each once. */
-export const movedIn = (body: unknown): readonly string[] => {
-  const ids = new Set(parseBody(movedBody, body).data.map(({ id }) => id));
-  if (ids.size > MOST_AT_ONCE) {
-    throw unprocessable(`cannot move more than ${MOST_AT_ONCE} workspaces at once`, '/data');
-  }
-  return [...ids];
-};
+export const movedIn = (body: unknown): readonly string[] => [
+  ...new Set(parseBody(movedBody, body).data.map(({ id }) => id)),
+];
 
 /** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
 export const lockBody = z.object({
@@ -142,6 +144,8 @@ const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 
 const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
+  // Some clients send an empty one with everything they write (pytfe): it names nothing.
+  if (Object.keys(repo).length === 0) return undefined;
   const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'];
   const oauthToken = repo['oauth-token-id'];
   if (installation && oauthToken) {
@@ -160,12 +164,13 @@ const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
   text ? new Date(text).toISOString() : text;
 
-/** What a request changes, in our names. */
-export const settingsOf = (input: Attributes): SettingsInput => {
+/** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
+export const settingsOf = (input: Attributes, related: z.infer<typeof relationships>): SettingsInput => {
   const mode = modeOf(input);
   return {
     ...valuesOf(plain.parse(input)),
     ...given({
+      agentPoolId: toOneOf(related?.['agent-pool'], input['agent-pool-id']),
       autoDestroyAt: destroyTime(input['auto-destroy-at']),
       executionMode: mode,
       settingOverwrites: overwritesOf(input, mode),

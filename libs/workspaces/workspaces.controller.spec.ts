@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, viewsOf } from '#event-store';
-import { makeAgentPool } from '../../test/support/seeds.js';
+import { giveProject, makeAgentPool, makeMember, makeTeam } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { workspacesSlice } from './index.js';
 
@@ -97,13 +97,34 @@ describe('an update of a workspace', () => {
     expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/agent-pool-id']);
   });
 
+  it('takes the agent pool as a relationship as well, and for none where it is blank', async () => {
+    const pool = await makeAgentPool(server, 'acme', 'related');
+    const related = { 'agent-pool': { data: { type: 'agent-pools', id: pool } } };
+    const attributes = { name: 'related', 'execution-mode': 'agent' };
+    const created = await server.post('/api/v2/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes, relationships: related },
+    });
+    expect(created.body.data.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: pool });
+    const { id } = created.body.data;
+    const left = await patch(id, { 'execution-mode': 'remote', 'agent-pool-id': '' });
+    expect(left.body.data.relationships['agent-pool'].data).toBeNull();
+    expect((await patch(id, { 'execution-mode': 'agent', 'agent-pool-id': '' })).status).toBe(422);
+    const again = { data: { type: 'workspaces', attributes: { 'execution-mode': 'agent' }, relationships: related } };
+    expect((await server.patch(`/api/v2/workspaces/${id}`, again)).body.data).toMatchObject({
+      attributes: { 'execution-mode': 'agent' },
+      relationships: related,
+    });
+  });
+
   it('modifies the keys of the repository that it names, and removes it by null', async () => {
     const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-1', 'ingress-submodules': true };
     const id = await createWorkspace('versioned', { 'vcs-repo': repo });
     const changed = await patch(id, { 'vcs-repo': { branch: 'main' } });
     expect(changed.body.data.attributes['vcs-repo']).toMatchObject({ ...repo, branch: 'main' });
+    expect((await patch(id, { 'vcs-repo': {} })).body.data).toEqual(changed.body.data);
     expect((await patch(id, { 'vcs-repo': null })).body.data.attributes['vcs-repo']).toBeNull();
     expect((await patch(id, { 'vcs-repo': { branch: 'main' } })).status).toBe(422);
+    expect((await patch(id, { 'vcs-repo': {} })).body.data.attributes['vcs-repo']).toBeNull();
   });
 });
 
@@ -141,6 +162,14 @@ describe('what is included with a workspace', () => {
     const named = shown.body.data.relationships.outputs.data;
     expect(named).toEqual(shown.body.included.map(({ id, type }: { id: string; type: string }) => ({ id, type })));
     expect(shown.text).not.toContain('hunter2');
+    const team = await makeTeam(server, 'acme', 'onlookers');
+    await giveProject(server, team, shown.body.data.relationships.project.data.id, 'custom');
+    const onlooker = await makeMember(server, 'acme', 'onlooker', [team]);
+    const { body: seen } = await onlooker.get(`/api/v2/workspaces/${id}?include=outputs,current-state-version`);
+    expect([seen.data.relationships.outputs.data, seen.included]).toEqual([[], []]);
+    const { body: whole } = await server.get(`/api/v2/workspaces/${id}?include=current-state-version`);
+    const current = await server.get(`/api/v2/workspaces/${id}/current-state-version`);
+    expect(whole.included).toEqual([current.body.data]);
   });
 
   it.each(['tag-bindings', 'effective-tag-bindings'])(

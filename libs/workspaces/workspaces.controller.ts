@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
@@ -13,10 +13,11 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { CurrentRuns } from './workspaces.runs.js';
-import { StateOutputs } from './state-outputs.js';
+import { CurrentRuns } from './current-runs.port.js';
+import { CurrentStates } from './current-states.port.js';
+import { StateOutputs } from './state-outputs.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
-import { holderOf, ToWorkspace } from './to-workspace.js';
+import { ToWorkspace } from './to-workspace.js';
 import {
   bindingsOf,
   createBody,
@@ -38,8 +39,9 @@ export class WorkspacesController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly values: StateOutputs,
+    private readonly outputs: StateOutputs,
     private readonly runs: CurrentRuns,
+    private readonly states: CurrentStates,
   ) {}
 
   @Post('organizations/:organization/workspaces')
@@ -55,7 +57,7 @@ export class WorkspacesController {
     const data = {
       name: attributes.name,
       project: relationships?.project?.data?.id ?? null,
-      settings: { ...settingsOf(attributes), ...originOf(attributes) },
+      settings: { ...settingsOf(attributes, relationships), ...originOf(attributes) },
       tags: [...tags.values()],
     };
     return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
@@ -154,14 +156,14 @@ export class WorkspacesController {
   async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const input = parseBody(lockBody, body);
     const reason = input.reason ?? input.data?.attributes?.reason ?? '';
-    const command = { type: 'LockWorkspace', data: { holder: holderOf(actor), reason } } as const;
+    const command = { type: 'LockWorkspace', data: { holder: personOf(actor), reason } } as const;
     return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
   }
 
   @Post('workspaces/:id/actions/unlock')
   @HttpCode(200)
   async unlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const command = { type: 'UnlockWorkspace', data: { holder: holderOf(actor) } } as const;
+    const command = { type: 'UnlockWorkspace', data: { holder: personOf(actor) } } as const;
     return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
   }
 
@@ -184,7 +186,8 @@ export class WorkspacesController {
     includes: ReadonlySet<Include>,
     actor: Actor,
   ): Promise<readonly Resource[]> {
-    return includedWith(this.database, rows, includes, { actor, values: this.values, runs: this.runs });
+    const { outputs, runs, states } = this;
+    return includedWith(this.database, rows, includes, { actor, outputs, runs, states });
   }
 
   private async update(target: WorkspaceTarget, body: unknown, actor: Actor): Promise<Document> {
@@ -192,7 +195,7 @@ export class WorkspacesController {
     const { name } = attributes;
     const bindings = relationships?.['tag-bindings']?.data;
     const data = {
-      changes: { ...settingsOf(attributes), ...(name === undefined ? {} : { name }) },
+      changes: { ...settingsOf(attributes, relationships), ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
       bindings: bindings && bindingsOf(bindings, '/data/relationships/tag-bindings/data'),
     };

@@ -1,5 +1,6 @@
 import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
+import type { Holder } from './holder.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
@@ -50,11 +51,13 @@ const vcsRepoOf = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unkn
     'webhook-url': null,
   };
 
+type Includes = ReadonlySet<string> | null | undefined;
+
 /** Only links, unless the bindings come along: then clients find them by their identifiers. */
 const bindingsOf = (
   { id, tags }: WorkspaceRow,
   type: 'tag-bindings' | 'effective-tag-bindings',
-  includes: ReadonlySet<string> | null | undefined,
+  includes: Includes,
 ): Relationship => {
   const link = linkTo(`/api/v2/workspaces/${id}/${type}`);
   if (!includes?.has(type.replaceAll('-', '_'))) return link;
@@ -67,16 +70,40 @@ const bindingsOf = (
   };
 };
 
+const toHolder = ({ type, id }: Holder): Relationship => toOne(type, id, `/api/v2/${type}/${id}`);
+
+const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes): Record<string, Relationship> => ({
+  'agent-pool': toOne('agent-pools', row.agentPool),
+  'current-assessment-result': toOne('assessment-results', null),
+  'current-configuration-version': toOne(
+    'configuration-versions',
+    row.currentConfigurationVersion,
+    `/api/v2/configuration-versions/${row.currentConfigurationVersion ?? ''}`,
+  ),
+  'current-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
+  'current-state-version': toOne(
+    'state-versions',
+    row.currentStateVersion,
+    `/api/v2/workspaces/${row.id}/current-state-version`,
+  ),
+  'data-retention-policy': { data: null },
+  'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
+  'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
+  'locked-by': row.lock ? toHolder(row.lock.holder) : { data: null },
+  organization: toOne('organizations', row.organizationName),
+  outputs: toMany('workspace-outputs', may(actor, 'read-state-outputs', row) ? row.outputs : []),
+  project: toOne('projects', row.project),
+  readme: { data: null },
+  'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
+  'ssh-key': { data: null },
+  'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
+  vars: toMany('vars', may(actor, 'read-variables', row) ? row.variables : []),
+});
+
 /** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
-export const workspaceResource = (
-  row: WorkspaceRow,
-  actor: Identity,
-  includes?: ReadonlySet<string> | null,
-): Resource => {
-  const { settings, inherited } = row;
+export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?: Includes): Resource => {
+  const { settings } = row;
   const { settingOverwrites: own } = settings;
-  const executionMode = own.executionMode ? settings.executionMode : inherited.executionMode;
-  const agentPool = own.agentPool || own.executionMode ? settings.agentPoolId : inherited.agentPoolId;
   const self = `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`;
   return {
     id: row.id,
@@ -92,7 +119,7 @@ export const workspaceResource = (
       'created-at': row.createdAt,
       description: settings.description,
       environment: 'default',
-      'execution-mode': executionMode,
+      'execution-mode': row.executionMode,
       'file-triggers-enabled': settings.fileTriggersEnabled,
       'global-remote-state': settings.globalRemoteState,
       'hyok-enabled': false,
@@ -104,7 +131,7 @@ export const workspaceResource = (
       'locked-reason': row.lock?.reason ?? null,
       name: row.name,
       'oauth-client-name': null,
-      operations: executionMode !== 'local',
+      operations: row.executionMode !== 'local',
       'project-remote-state': settings.projectRemoteState,
       'queue-all-runs': settings.queueAllRuns,
       'resource-count': row.resourceCount,
@@ -130,38 +157,7 @@ export const workspaceResource = (
       actions: { 'is-destroyable': true },
       permissions: permissionsOf(row, actor),
     },
-    relationships: {
-      'agent-pool': toOne('agent-pools', agentPool),
-      'current-assessment-result': toOne('assessment-results', null),
-      'current-configuration-version': toOne(
-        'configuration-versions',
-        row.currentConfigurationVersion,
-        `/api/v2/configuration-versions/${row.currentConfigurationVersion ?? ''}`,
-      ),
-      'current-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
-      'current-state-version': toOne(
-        'state-versions',
-        row.currentStateVersion,
-        `/api/v2/workspaces/${row.id}/current-state-version`,
-      ),
-      'data-retention-policy': { data: null },
-      'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
-      'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
-      'locked-by': row.lock
-        ? {
-            data: { type: row.lock.holder.type, id: row.lock.holder.id },
-            links: { related: `/api/v2/${row.lock.holder.type}/${row.lock.holder.id}` },
-          }
-        : { data: null },
-      organization: toOne('organizations', row.organizationName),
-      outputs: toMany('workspace-outputs', row.outputs),
-      project: toOne('projects', row.project),
-      readme: { data: null },
-      'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
-      'ssh-key': { data: null },
-      'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
-      vars: toMany('vars', may(actor, 'read-variables', row) ? row.variables : []),
-    },
+    relationships: relationshipsOf(row, actor, includes),
     links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },
   };
 };

@@ -1,16 +1,5 @@
-import { badRequest } from '#kernel';
-import { listOf, parameter, type Query } from '#json-api';
-import type { Sort, WorkspaceFilter } from './workspaces.queries.js';
-
-const SORTS: readonly Sort[] = ['name', 'latest-change-at', 'current-run.created-at'];
-
-const sortOf = (query: Query): Pick<WorkspaceFilter, 'sort' | 'descending'> => {
-  const text = parameter(query, 'sort') || 'name';
-  const descending = text.startsWith('-');
-  const sort = SORTS.find((known) => known === (descending ? text.slice(1) : text));
-  if (!sort) throw badRequest(`sort must be one of ${SORTS.join(', ')}, with or without a leading -`, 'sort');
-  return { sort, descending };
-};
+import { listOf, orderOf, parameter, type Query } from '#json-api';
+import { SORTS, type WorkspaceFilter } from './workspaces.queries.js';
 
 /** `filter[tagged][i][key]` with its `[value]`, at any index. */
 const taggedOf = (query: Query): WorkspaceFilter['tagged'] =>
@@ -30,5 +19,5 @@ export const filterOf = (query: Query): WorkspaceFilter => ({
   project: parameter(query, 'filter[project][id]'),
   tagged: taggedOf(query),
   currentRunStatuses: listOf(query, 'filter[current-run][status]'),
-  ...sortOf(query),
+  ...orderOf(query, SORTS),
 });

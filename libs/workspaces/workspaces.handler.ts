@@ -1,7 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
-import { Database, EventStore, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
-import { contextOf, demand, may, systemContext, type Actor, type Permission } from '#access';
+import { EventStore, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
+import { contextOf, demand, systemContext, type Actor, type Permission } from '#access';
+import { heldPool } from '#agents/to-agents';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import {
@@ -45,14 +46,7 @@ const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCom
 
 const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
-/** Asked only once the settings have been found to agree: whether a pool may be named at all comes first. */
-const heldPool = ({ pool }: Named, { poolVersion }: Pick<WorkspaceForCommand, 'poolVersion'>): readonly Write[] => {
-  if (pool === null) return [];
-  if (poolVersion === null) {
-    throw unprocessable('Agent pool does not exist, or is not allowed for this workspace', 'agent-pool-id');
-  }
-  return [unchanged(pool, poolVersion)];
-};
+const POOL = { pointer: 'agent-pool-id', place: 'for this workspace' };
 
 const refuseProject = () => unprocessable('Project does not exist', '/data/relationships/project/data/id');
 
@@ -60,7 +54,6 @@ const refuseProject = () => unprocessable('Project does not exist', '/data/relat
 export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
@@ -72,7 +65,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         decider: workspace,
         load: async () => ({
           ...unborn(id, workspace),
-          place: await placeForNew(this.database, actor, organization, named),
+          place: await placeForNew(this.store.database, actor, organization, named),
         }),
         command: ({ place }) => {
           if (place.project === null) throw refuseProject();
@@ -82,7 +75,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         holding: ({ place }) => [
           unchanged(place.organization, place.organizationVersion),
           ...(place.project && place.projectVersion ? [unchanged(place.project, place.projectVersion)] : []),
-          ...heldPool(named, place),
+          ...heldPool(named.pool, place.poolVersion, POOL),
         ],
         context: contextOf(actor),
         read: () => [workspaceById(id, actor)],
@@ -106,17 +99,13 @@ const namedBy = (command: LaterCommand): Named => {
   return { project: project || null, pool: changes.agentPoolId || null };
 };
 
-const tell = async (
-  store: EventStore,
-  database: Database,
-  { target, command, actor, context }: Told,
-): Promise<WorkspaceRow | null> => {
+const tell = async (store: EventStore, { target, command, actor, context }: Told): Promise<WorkspaceRow | null> => {
   const named = namedBy(command);
   const { rows } = await store
     .handle({
       decider: workspace,
       load: async () => {
-        const found = await workspaceForCommand(database, actor, target, named);
+        const found = await workspaceForCommand(store.database, actor, target, named);
         if (actor) authorize(actor, command, found);
         if (named.project && found.projectVersion === null) throw refuseProject();
         return { ...(await store.restore(found.id, workspace, found.snapshot)), found };
@@ -133,13 +122,10 @@ const tell = async (
 
 @CommandHandler(ToWorkspace)
 export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
-    return tell(this.store, this.database, { target, command, actor, context: contextOf(actor) });
+    return tell(this.store, { target, command, actor, context: contextOf(actor) });
   }
 }
 
@@ -147,14 +133,13 @@ export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
 export class FinalizeUploadHandler implements ICommandHandler<FinalizeUpload> {
   constructor(
     private readonly store: EventStore,
-    private readonly database: Database,
     private readonly ids: Ids,
   ) {}
 
   execute({ workspace: id, data }: FinalizeUpload): Promise<WorkspaceRow | null> {
     const command = { type: 'FinalizeStateVersion', data } as const;
     const context = systemContext('signed link', this.ids.uuid());
-    return tell(this.store, this.database, { target: { id }, command, actor: null, context });
+    return tell(this.store, { target: { id }, command, actor: null, context });
   }
 }
 
@@ -165,24 +150,21 @@ const LEAVE_NO_ROWS: readonly WorkspaceCommand['type'][] = ['LockWorkspace', 'Un
 const heldFor = ({ type }: LaterCommand, named: Named, found: WorkspaceForCommand): readonly Write[] => [
   ...(LEAVE_NO_ROWS.includes(type) ? [] : [unchanged(found.organization, found.organizationVersion)]),
   ...(named.project && found.projectVersion ? [unchanged(named.project, found.projectVersion)] : []),
-  ...heldPool(named, found),
+  ...heldPool(named.pool, found.poolVersion, POOL),
 ];
 
 const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {
   // Who may not even read it learns nothing, not that it is forbidden.
-  if (!may(actor, 'read-workspace', found)) demand(actor, 'read-workspace', found);
+  demand(actor, 'read-workspace', found);
   for (const permission of permissionsFor(command, found)) demand(actor, permission, found);
+  // Moving is asked of both projects (contract §5): of the one that it leaves, and of the one that it comes to.
   if (isMove(command, found)) {
-    const destination = { organization: found.organization, grants: found.projectGrants ?? [] };
-    for (const permission of moveInPermission) demand(actor, permission, destination);
+    demand(actor, 'move-workspace', { organization: found.organization, grants: found.projectGrants ?? [] });
   }
 };
 
 const isMove = (command: LaterCommand, { project }: WorkspaceForCommand): boolean =>
   command.type === 'UpdateWorkspace' && Boolean(command.data.project) && command.data.project !== project;
-
-/** Asked of the project that a workspace comes to, as moving it is of the one that it leaves (contract §5). */
-const moveInPermission: readonly Permission[] = ['move-workspace'];
 
 const updatePermission = (
   command: Extract<LaterCommand, { type: 'UpdateWorkspace' }>,

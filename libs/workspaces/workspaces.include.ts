@@ -2,8 +2,9 @@ import { sql, type Timestamp } from '#kernel';
 import { may, type Actor } from '#access';
 import type { Database } from '#event-store';
 import { includesOf, withoutDoubles, type Query, type Resource } from '#json-api';
-import type { CurrentRuns } from './workspaces.runs.js';
-import type { StateOutputs } from './state-outputs.js';
+import type { CurrentRuns } from './current-runs.port.js';
+import type { CurrentStates } from './current-states.port.js';
+import type { StateOutputs } from './state-outputs.port.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
@@ -15,6 +16,7 @@ const INCLUDES = [
   'current_run.configuration_version',
   'current_run.configuration_version.ingress_attributes',
   'current_run.plan',
+  'current_state_version',
   'locked_by',
   'organization',
   'outputs',
@@ -31,14 +33,19 @@ export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => 
 type Related = { readonly organizations: readonly Named[]; readonly projects: readonly Named[] };
 type Named = { readonly id: string; readonly name: string; readonly email?: string; readonly createdAt: Timestamp };
 
-type Neighbours = { readonly actor: Actor; readonly values: StateOutputs; readonly runs: CurrentRuns };
+type Neighbours = {
+  readonly actor: Actor;
+  readonly outputs: StateOutputs;
+  readonly runs: CurrentRuns;
+  readonly states: CurrentStates;
+};
 
-/** The resources that the includes ask for, each once, in one more statement at the most; runs and configurations want their own. */
+/** The resources that the includes ask for, each once, in one more statement at the most; what neighbours keep wants its own. */
 export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
-  { actor, values, runs }: Neighbours,
+  { actor, outputs, runs, states }: Neighbours,
 ): Promise<Resource[]> => {
   const included: Resource[] = [];
   if (includes.has('organization') || includes.has('project')) {
@@ -55,7 +62,8 @@ export const includedWith = async (
   }
   included.push(...(await runsOf(rows, includes, actor, runs)));
   included.push(...(await configurationsOf(rows, includes, actor, runs)));
-  if (includes.has('outputs')) included.push(...(await outputsOf(database, rows, actor, values)));
+  if (includes.has('current_state_version')) included.push(...(await statesOf(rows, actor, states)));
+  if (includes.has('outputs')) included.push(...(await outputsOf(database, rows, actor, outputs)));
   return withoutDoubles(included);
 };
 
@@ -92,6 +100,15 @@ const configurationsOf = async (
     .filter((row) => asked && may(actor, 'read-configuration-version', row))
     .flatMap(({ currentConfigurationVersion }) => currentConfigurationVersion ?? []);
   return ids.length === 0 ? [] : runs.configurations(ids, actor);
+};
+
+const statesOf = async (
+  rows: readonly WorkspaceRow[],
+  actor: Actor,
+  states: CurrentStates,
+): Promise<readonly Resource[]> => {
+  const ids = rows.filter((row) => may(actor, 'read-state', row)).flatMap((row) => row.currentStateVersion ?? []);
+  return ids.length === 0 ? [] : states.included(ids, actor);
 };
 
 type Output = {

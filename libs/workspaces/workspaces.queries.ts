@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database, Snapshot } from '#event-store';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
   demand,
   fresh,
@@ -14,7 +14,8 @@ import {
   type Place,
 } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
-import { limitOf, type Page } from '#json-api';
+import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
+import { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
 import type { Lock } from './lock.js';
 import type { WorkspaceSettings } from './settings.js';
 import type { Tag } from './tags.js';
@@ -29,11 +30,9 @@ export type WorkspaceRow = {
   readonly project: string;
   readonly name: string;
   readonly settings: WorkspaceSettings;
-  /** What it follows where it sets nothing itself: the project's default, else the organization's. */
-  readonly inherited: {
-    readonly executionMode: WorkspaceSettings['executionMode'];
-    readonly agentPoolId: string | null;
-  };
+  /** What counts: its own, or what it follows. */
+  readonly executionMode: WorkspaceSettings['executionMode'];
+  readonly agentPool: string | null;
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
@@ -52,12 +51,8 @@ export type WorkspaceRow = {
   readonly grants: readonly Grant[];
 };
 
-const COLUMNS = sql.raw(`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
-  jsonb_build_object(
-    'executionMode', coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode'),
-    -- The pool is that of whoever says the mode.
-    'agentPoolId', case when p.settings ->> 'defaultExecutionMode' is null then o.settings ->> 'defaultAgentPool'
-                        else p.settings ->> 'defaultAgentPoolId' end) as inherited,
+const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
+  ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,
@@ -67,7 +62,7 @@ const COLUMNS = sql.raw(`w.id, w.organization, o.name as "organizationName", w.p
     order by c.current_since desc, c.id desc limit 1) as "currentConfigurationVersion",
   (select c.current_run from workspace_runs c where c.workspace = w.id) as "currentRun",
   w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
-  w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`);
+  w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`;
 
 const FROM = sql.raw(
   `from workspaces w join organizations o on o.id = w.organization join projects p on p.id = w.project`,
@@ -119,30 +114,22 @@ export type WorkspaceForCommand = Place & {
   readonly snapshot: Snapshot;
 };
 
-const poolVersion = (pool: string | null, organization: string, workspace: string, project: Sql): Sql =>
-  pool === null
-    ? sql.raw('null')
-    : usablePoolVersion({
-        pool: sql`${pool}`,
-        organization: sql.raw(organization),
-        workspace: sql.raw(workspace),
-        project,
-      });
-
 export const workspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
   { project, pool }: Named,
 ): Promise<WorkspaceForCommand> => {
+  const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
+  const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
   const row = await database.row<WorkspaceForCommand>(sql`
     select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            so.version as "organizationVersion", ${grants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
-           ${poolVersion(pool, 'w.organization', 'w.id', project ? sql`${project}` : sql.raw('w.project'))} as "poolVersion",
-           jsonb_build_object('version', s.version, 'decider', s.decider, 'state', s.state) as snapshot
+           ${usablePoolVersion(choice)} as "poolVersion",
+           ${snapshotOf('s')} as snapshot
       from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
       join event_store.streams so on so.stream = w.organization
      where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
@@ -165,11 +152,12 @@ export const placeForNew = async (
   organization: string,
   { project, pool }: Named,
 ): Promise<PlaceForNew> => {
+  // No list of workspaces can name it yet.
+  const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const row = await database.row<PlaceForNew>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
-           -- No list can name it yet.
-           ${poolVersion(pool, 'o.id', 'null', sql.raw('p.id'))} as "poolVersion"
+           ${usablePoolVersion(choice)} as "poolVersion"
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
@@ -180,7 +168,7 @@ export const placeForNew = async (
   return row;
 };
 
-export type WorkspaceFilter = {
+export type WorkspaceFilter = Order<Sort> & {
   readonly name: string | undefined;
   readonly wildcard: string | undefined;
   readonly tags: readonly string[];
@@ -189,11 +177,10 @@ export type WorkspaceFilter = {
   /** Bindings that must all be there; an empty or missing value means any. */
   readonly tagged: readonly { readonly key: string; readonly value: string | undefined }[];
   readonly currentRunStatuses: readonly string[];
-  readonly sort: Sort;
-  readonly descending: boolean;
 };
 
-export type Sort = 'name' | 'latest-change-at' | 'current-run.created-at';
+export const SORTS = ['name', 'latest-change-at', 'current-run.created-at'] as const;
+type Sort = (typeof SORTS)[number];
 
 const currentRunAt = (workspace: string): string =>
   `(select r.created_at from workspace_runs c join runs r on r.id = c.current_run where c.workspace = ${workspace})`;
@@ -269,7 +256,7 @@ export const listWorkspaces = async (
   organizationName: string,
   page: Page,
   filter: WorkspaceFilter,
-): Promise<{ rows: WorkspaceRow[]; total: number }> => {
+): Promise<Listed<WorkspaceRow>> => {
   const conditions = conditionsOf(filter);
   const order = orderOf(filter);
   const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
@@ -288,5 +275,5 @@ export const listWorkspaces = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
-  return { rows: found.filter((row) => row.id !== null), total: first.total };
+  return listedIn(found);
 };

@@ -36,7 +36,9 @@ const permissionsOf = (demand: Demand): readonly Permission[] => {
 /** Permissions that no row demands, and why. */
 const ELSEWHERE: Partial<Record<Permission, string>> = {
   'list-organization': 'decides what the list of organizations shows, and refuses nothing',
+  'change-email': 'is refused as a wrong value, not as something that is not there',
   'leave-organization': 'spares one who is leaving from being asked for another permission',
+  'assign-ssh-key': 'has no route yet',
   'manage-run-tasks': 'there are no run tasks yet: documents show it',
 };
 
@@ -49,6 +51,11 @@ describe('the matrix', () => {
   it('has no row for what is not served', async () => {
     const routes = new Set(await served());
     expect([...asked()].filter((route) => !routes.has(route))).toEqual([]);
+  });
+
+  it('tells its rows apart', () => {
+    const names = rows.map(nameOf);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('is checked by hand at rows that it has', () => {

@@ -35,7 +35,7 @@ const isRead = ({ route }: Row): boolean => route.startsWith('GET');
 const inOrder = (rows: readonly Row[]): Row[] => [...rows.filter(isRead), ...rows.filter((row) => !isRead(row))];
 
 /** Everybody's answers to one row. Who is refused asks first, and leaves nothing in the log. */
-export const askAll = async (row: Row, world: World): Promise<Answers> => {
+const askAll = async (row: Row, world: World): Promise<Answers> => {
   const answers = new Map<string, string>();
   const target = (caller: Arrived): Params => row.about.standing(caller, world);
   const keep = (caller: Arrived, answer: Answer): void => void answers.set(caller.name, answerOf(row, answer));

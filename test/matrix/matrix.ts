@@ -69,7 +69,7 @@ export const nameOf = ({ route, when }: Row): string => (when === undefined ? ro
 const KNOWN_KINDS: readonly Caller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent'];
 
 /** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
-export const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
+const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
   kind: caller.comes as Identity['kind'],
   id: caller.id,
   name: caller.name,

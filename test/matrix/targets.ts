@@ -122,7 +122,7 @@ export const thing = (place: Target['place'], key: keyof Things): Target => ({
   standing: (_, { things }) => ({ id: things[key] }),
 });
 
-const the = (callers: World['callers'], name: string): Arrived => {
+export const the = (callers: World['callers'], name: string): Arrived => {
   const found = callers.find((caller) => caller.name === name);
   if (!found) throw new Error(`there is no ${name}`);
   return found;

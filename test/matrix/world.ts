@@ -121,7 +121,10 @@ const arrive = (caller: Caller, name: string, clock: HastyClock, land: Land): Pr
       return organizationIn(caller, land);
     case 'agent':
       return agentIn(land);
-    default:
+    case 'without a token':
+    case 'with a wrong token':
+    case 'with an expired token':
+    case 'with a revoked token':
       return spoilt(caller.comes, clock, land);
   }
 };

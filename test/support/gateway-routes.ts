@@ -2,8 +2,16 @@ import 'reflect-metadata';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
+import { PUBLIC } from '#access';
 
-export type Route = { readonly method: string; readonly path: string };
+export type Route = {
+  readonly method: string;
+  readonly path: string;
+  /** Of an answer that is not a refusal. */
+  readonly status: number;
+  /** Whether the caller may be anybody: `@Public()`. */
+  readonly open: boolean;
+};
 /** A controller's file, called after what it answers with. */
 export type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
 
@@ -25,7 +33,9 @@ export const routesOf = (controller: Type): Route[] =>
     const paths = [metadata<string | string[]>('path', handler) ?? ''].flat();
     const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
     const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
-    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: joined(prefix, path) })));
+    const status = metadata<number>('__httpCode__', handler) ?? (method === 'POST' ? 201 : 200);
+    const open = metadata<boolean>(PUBLIC, handler) ?? metadata<boolean>(PUBLIC, controller) ?? false;
+    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: joined(prefix, path), status, open })));
   });
 
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>

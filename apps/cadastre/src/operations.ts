@@ -1,4 +1,4 @@
-import { ensureUser, issueUserToken, makeOwner } from '#access';
+import { ensureUser, issueUserToken, makeOwner, setEmail } from '#access';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
 import type { Settings } from '#host';
 import { migrateHouse, openHouse, type House } from '../../house.js';
@@ -81,6 +81,7 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
 export type TokenOptions = {
   readonly user: string;
   readonly siteAdmin?: boolean;
+  readonly email?: string;
   readonly ownerOf?: string;
   readonly description?: string;
 };
@@ -88,7 +89,8 @@ export type TokenOptions = {
 export const runTokenCreate = (settings: Settings, options: TokenOptions): Promise<void> =>
   inside(settings, async ({ store, ids }) => {
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
-    const { ownerOf } = options;
+    const { email, ownerOf } = options;
+    if (email !== undefined) await setEmail(store, ids, user.id, email);
     if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line');
     say(secret);

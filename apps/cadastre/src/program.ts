@@ -88,6 +88,7 @@ program
   .description('make a token for a user, who is made too if there is none of that name, and print it')
   .requiredOption('--user <name>', 'name of the user')
   .option('--site-admin', 'make a new user an administrator of the site')
+  .option('--email <address>', 'the address by which the user is invited; a new one takes the place of the old')
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
   .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));

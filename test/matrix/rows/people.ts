@@ -1,3 +1,4 @@
+import { SITE } from '#access';
 import { resource } from '../../support/seeds.js';
 import type { Row, Target } from '../matrix.js';
 import { anOwner, inAcme, me, member, organization, plainMember, site } from '../targets.js';
@@ -12,6 +13,14 @@ const users: readonly Row[] = [
     status: 200,
     body: resource('users'),
   })),
+  {
+    route: 'PATCH /account/details',
+    when: 'their address',
+    about: me,
+    demands: ['update-account'],
+    status: ({ may }) => (may('change-email', SITE) ? 200 : 422),
+    bodyFor: ({ world }) => resource('users', { email: `${world.unique('moved')}@people.test` }),
+  },
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
 ];
 

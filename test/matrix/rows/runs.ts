@@ -50,6 +50,18 @@ const reads: readonly Row[] = [
     nameOf: () => 'the run',
     shows: ({ caller, world, may }) => (may('read-runs', onTheWorkspace(caller, world)) ? ['the run'] : []),
   },
+  {
+    route: 'GET /organizations/:organization/runs/queue',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+  },
+  {
+    route: 'GET /organizations/:organization/capacity',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+  },
 ];
 
 const NO_RUN = { about: { ...site, place: onTheWorkspace } } as const;

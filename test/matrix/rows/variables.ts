@@ -39,6 +39,7 @@ const ofWorkspaces: readonly Row[] = [
   { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-variables'], status: 200 },
   { route: 'GET /workspaces/:id/all-vars', about: workspace, demands: ['read-variables'], status: 200 },
   { route: 'GET /workspaces/:id/varsets', about: workspace, demands: ['read-variables'], status: 200 },
+  { route: 'GET /workspaces/:id/applicable-varsets', about: workspace, demands: ['read-variables'], status: 200 },
   { route: `GET ${OF_WORKSPACE}/:variable`, about: variable, demands: ['read-variables'], status: 200 },
   {
     route: 'GET /vars',

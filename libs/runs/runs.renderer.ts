@@ -6,14 +6,14 @@ import type { Resource } from '#json-api';
 import { CurrentRuns } from '#workspaces/to-workspace';
 import { configurationVersionResource } from './configuration-versions.document.js';
 import { configurationVersionsAsJson, type ConfigurationVersionRow } from './configuration-versions.queries.js';
-import { RunVariables } from './run.variables.js';
+import { RunVariables } from './runs.variables.js';
 import { runResource } from './runs.document.js';
 import { includedWith, type Includes } from './runs.include.js';
 import { runsByIds, type RunRow } from './runs.queries.js';
 
 /** Runs as documents, with what lies beside their rows; workspaces show them as well. */
 @Injectable()
-export class RunDocuments extends CurrentRuns {
+export class RunRenderer extends CurrentRuns {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,

@@ -1,0 +1,99 @@
+import { sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
+import { standingsOf, type Identity, type Standing, type TeamRow } from './actor.js';
+import type { TokenKind } from './authentication-token.js';
+
+type IdentityRow = {
+  readonly kind: TokenKind;
+  readonly owner: string;
+  readonly name: string;
+  readonly siteAdmin: boolean | null;
+  readonly organization: string | null;
+  readonly expiredAt: string | null;
+  readonly epoch: number;
+  readonly teams: readonly TeamRow[];
+  readonly memberOf: readonly string[];
+  readonly closedTo: readonly string[];
+};
+
+/**
+ * What finds out, in one row, what somebody is of whom `t` gives the columns that tokens have. Invited people are in
+ * their teams already, which is worth nothing until they accept.
+ */
+const identityRow = (t: Sql): Sql => sql`
+  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
+         coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
+         coalesce((select epoch from access_epoch where id = 1), 0) as epoch,
+         coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+                                                       'access', m.organization_access, 'owners', mo.owners_team = m.id))
+                     from teams m join organizations mo on mo.id = m.organization
+                    where m.id = t.owner
+                       or m.id in (select team from team_members where user_id = t.owner)
+                          and not exists (select 1 from organization_memberships invited
+                                           where invited.user_id = t.owner and invited.organization = m.organization
+                                             and invited.status = 'invited')), '[]') as teams,
+         array(select organization from organization_memberships
+                where user_id = t.owner and status = 'active') as "memberOf",
+         array(select closed.id from organizations closed
+                where t.kind = 'user' and not (closed.settings ->> 'userTokensEnabled')::boolean
+                  and closed.id in (select organization from organization_memberships where user_id = t.owner
+                                    union
+                                    select organization from teams x join team_members on team = x.id
+                                     where user_id = t.owner)) as "closedTo"
+    from (${t}) t
+    left join users u on t.kind = 'user' and u.id = t.owner
+    left join teams team on t.kind = 'team' and team.id = t.owner
+    left join organizations o on t.kind in ('organization', 'audit-trails') and o.id = t.owner`;
+
+/** Whom the token with this hash speaks for, and its id. */
+export const identityByHash = async (
+  database: Database,
+  hash: Buffer,
+): Promise<{ readonly identity: Identity; readonly token: string } | null> => {
+  const row = await database.row<IdentityRow & { readonly token: string }>(
+    identityRow(sql`
+      select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`),
+  );
+  return row ? { identity: identityOf(row), token: row.token } : null;
+};
+
+/** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
+export const identityNow = async (
+  database: Database,
+  { type, id }: { readonly type: string; readonly id: string },
+): Promise<Identity> => {
+  const kind: TokenKind = type === 'teams' ? 'team' : 'user';
+  const row = await database.row<IdentityRow>(
+    identityRow(sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
+                           null::text as description, null::timestamptz as expired_at`),
+  );
+  // There is one whether there is anybody or not.
+  return identityOf(row as IdentityRow);
+};
+
+const identityOf = (row: IdentityRow): Identity => ({
+  kind: row.kind,
+  id: row.owner,
+  name: row.name,
+  siteAdmin: row.siteAdmin ?? false,
+  teams: teamsOf(row),
+  standings: standings(row),
+  expiredAt: row.expiredAt,
+  epoch: row.epoch,
+});
+
+const BY_KIND = { organization: 'organization-token', 'audit-trails': 'audit-token', agent: 'agent' } as const;
+
+const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>> => {
+  if (row.kind === 'user' || row.kind === 'team') {
+    const all = standingsOf(row.teams, row.memberOf);
+    // An organization can close itself to tokens of users; its owners have no other way in than theirs.
+    for (const closed of row.closedTo) if (!all.get(closed)?.has('owner')) all.delete(closed);
+    return all;
+  }
+  return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
+};
+
+/** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
+const teamsOf = ({ teams, closedTo }: IdentityRow): string[] =>
+  teams.filter(({ organization, owners }) => owners || !closedTo.includes(organization)).map(({ id }) => id);

@@ -1,0 +1,41 @@
+import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import type { AgentPoolRow } from './agent-pools.queries.js';
+
+/** An agent pool as every endpoint renders it. */
+export const agentPoolResource = (row: AgentPoolRow): Resource => {
+  const self = `/api/v2/agent-pools/${row.id}`;
+  return {
+    id: row.id,
+    type: 'agent-pools',
+    attributes: {
+      name: row.name,
+      'organization-scoped': row.organizationScoped,
+      'created-at': row.createdAt,
+      'agent-count': row.agentCount,
+    },
+    relationships: {
+      organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
+      agents: linkTo(`${self}/agents`),
+      'authentication-tokens': linkTo(`${self}/authentication-tokens`),
+      workspaces: toMany(
+        'workspaces',
+        row.workspaces.map(({ id }) => id),
+      ),
+      'allowed-workspaces': toMany('workspaces', row.allowedWorkspaces),
+      'allowed-projects': toMany('projects', row.allowedProjects),
+      'excluded-workspaces': toMany('workspaces', row.excludedWorkspaces),
+    },
+    links: { self },
+  };
+};
+
+/** By their names; whole documents are at their own addresses. */
+export const workspacesOf = (rows: readonly AgentPoolRow[]): Resource[] =>
+  rows.flatMap(({ workspaces }) =>
+    workspaces.map(({ id, name }) => ({
+      id,
+      type: 'workspaces',
+      attributes: { name },
+      links: { self: `/api/v2/workspaces/${id}` },
+    })),
+  );

@@ -1,0 +1,17 @@
+import { sql, type Sql } from '#kernel';
+
+/** A stream and the version that it was read at: what `unchanged` holds. */
+export type Held = { readonly stream: string; readonly version: number };
+
+/** A `Snapshot` as jsonb, of the row of event_store.streams that the statement knows by that alias. */
+export const snapshotOf = (alias: string): Sql =>
+  sql.raw(`jsonb_build_object('version', ${alias}.version, 'decider', ${alias}.decider, 'state', ${alias}.state)`);
+
+/** The same of a stream that is not joined; null where there is none. `stream` is the column with its id. */
+export const snapshotAt = (stream: string): Sql =>
+  sql`(select ${snapshotOf('its')} from event_store.streams its where its.stream = ${sql.raw(stream)})`;
+
+/** `Held[]` as jsonb: those of the streams that there are. `streams` is an array; nulls in it are passed over. */
+export const heldStreams = (streams: Sql): Sql => sql`coalesce((
+  select jsonb_agg(jsonb_build_object('stream', stream, 'version', version)) from event_store.streams
+   where stream = any (${streams})), '[]')`;

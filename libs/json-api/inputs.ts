@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+/** A text of a request. None is without an end: what it says becomes one event, and that a message of Kafka's. */
+export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
+
+/** `type` of a request's resource: absent and `""` are fine, another type is not (clients.md §1). */
+export const typeOf = (...types: readonly string[]) =>
+  z
+    .string()
+    .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types[0] ?? ''}` })
+    .optional();
+
+/** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
+export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
+  types: string | readonly string[],
+  attributes: A,
+  relationships?: R,
+) =>
+  z.object({
+    data: z.object({
+      type: typeOf(...(typeof types === 'string' ? [types] : types)),
+      attributes,
+      relationships: relationships ?? (z.unknown().optional() as unknown as R),
+    }),
+  });
+
+/** Each of them is held, or made, while the request is written. */
+const LISTED_AT_MOST = 500;
+
+/** Whole resources may come, `type` and `id` are what counts. */
+const identifiers = (type: string, most: number) =>
+  z.array(z.object({ type: typeOf(type), id: z.string() })).max(most, { error: `too many, at most ${most} of them` });
+
+/** The body of a relationship endpoint. */
+export const identifiersBody = (type: string, most = LISTED_AT_MOST) => z.object({ data: identifiers(type, most) });
+
+/** A to-many relationship in a request. */
+export const toManyInput = (type: string) => z.object({ data: identifiers(type, LISTED_AT_MOST).nullish() }).optional();
+
+/** The ids that it names: absent keeps, null clears like an empty list. */
+export const toManyOf = (input: z.infer<ReturnType<typeof toManyInput>>): readonly string[] | undefined =>
+  input?.data === undefined ? undefined : (input.data ?? []).map(({ id }) => id);
+
+/** A to-one relationship that must name one. */
+export const requiredToOne = z.object({ data: z.object({ id: z.string() }) });
+
+/** A to-one relationship in a request; `id` null or blank where nothing is meant. */
+export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).optional();
+
+/**
+ * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and
+ * blank clear.
+ */
+export const toOneOf = (input: z.infer<typeof toOneInput>, attribute?: string | null): string | null | undefined => {
+  if (input?.data !== undefined) return input.data?.id || null;
+  return attribute === undefined ? undefined : attribute || null;
+};
+
+/** Drops what the request did not name: absent keeps, null clears. */
+export const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+/** As `given`, where nothing can be cleared: null says as little as saying nothing. */
+export const said = <T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** `{ 'auto-apply': true }` → `{ autoApply: true }`, the way back from attributesOf; what is absent stays absent. */
+export const valuesOf = <T extends object>(
+  attributes: T,
+): { [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(given(attributes)).map(([key, value]) => [camel(key), value])) as {
+    [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined>;
+  };

@@ -1,0 +1,15 @@
+const attributes = new Map<string, string>();
+
+/** `autoApply` → `auto-apply`: inside we write camelCase, outside the API's names. */
+export const attributeOf = (key: string): string => {
+  let attribute = attributes.get(key);
+  if (attribute === undefined) {
+    attribute = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    attributes.set(key, attribute);
+  }
+  return attribute;
+};
+
+/** `auto-apply` → `Auto apply`: how texts for people begin. */
+export const labelOf = (attribute: string): string =>
+  attribute.charAt(0).toUpperCase() + attribute.slice(1).replaceAll('-', ' ');

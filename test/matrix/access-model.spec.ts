@@ -1,0 +1,520 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PROJECT_FIELDS, WORKSPACE_FIELDS, type CustomProjectAccess, type WorkspaceAccess } from '#access';
+import { attributesOf } from '#json-api';
+import { attributeOf } from '#kernel';
+import {
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type Member,
+} from '../support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import {
+  newTeam,
+  projectsSeen,
+  workspacesSeen,
+  type Asker,
+  type Flag,
+  type Model,
+  type OnProject,
+  type OnWorkspace,
+  type Seen,
+} from './access-model.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+const USERS = ['ada', 'ben', 'eve'] as const;
+const TEAMS = ['core', 'crew'] as const;
+const WORKSPACES = ['one', 'two', 'three'] as const;
+const PROJECTS = ['land', 'sea'] as const;
+const FLAGS: readonly Flag[] = [
+  'manageWorkspaces',
+  'manageProjects',
+  'readWorkspaces',
+  'readProjects',
+  'manageRunTasks',
+];
+
+/** One organization on the server, with the ids of everything that the model knows by name. */
+class Organization {
+  readonly model: Model = {
+    teams: new Map(TEAMS.map((team) => [team, newTeam()])),
+    workspaces: new Map(WORKSPACES.map((workspace) => [workspace, PROJECTS[0]])),
+    members: new Set(USERS),
+    invited: new Set(),
+    owners: new Set(),
+    closed: false,
+  };
+  readonly people = new Map<string, Member>();
+  /** Tokens of users and of teams. */
+  readonly tokens = new Map<string, string>();
+  readonly ids = new Map<string, string>();
+  /** Access that teams have, by team and place. */
+  readonly given = new Map<string, string>();
+  private revoked: string[] = [];
+
+  constructor(
+    readonly name: string,
+    private readonly ownersTeam: string,
+  ) {}
+
+  static async founded(name: string): Promise<Organization> {
+    const { ownersTeam } = await makeOrganization(server, name);
+    const organization = new Organization(name, ownersTeam);
+    for (const project of PROJECTS) organization.ids.set(project, await makeProject(server, name, project));
+    for (const workspace of WORKSPACES) {
+      const project = toOne('project', 'projects', organization.id(PROJECTS[0]));
+      organization.ids.set(workspace, await makeWorkspace(server, name, workspace, {}, project));
+    }
+    for (const team of TEAMS) await organization.makeTeam(team);
+    for (const user of USERS) {
+      const person = await makeMember(server, name, `${user}-${name}`);
+      organization.people.set(user, person);
+      organization.tokens.set(user, person.token);
+    }
+    // One who has not accepted yet can be in teams already.
+    for (const step of [expelling('eve'), inviting('eve')]) await step.run(organization);
+    return organization;
+  }
+
+  id(of: string): string {
+    return this.ids.get(of) ?? of;
+  }
+
+  person(user: string): Member {
+    const person = this.people.get(user);
+    if (!person) throw new Error(`${user} is not here`);
+    return person;
+  }
+
+  team(name: string) {
+    const team = this.model.teams.get(name);
+    if (!team) throw new Error(`${name} is no team`);
+    return team;
+  }
+
+  api(asker: Asker): Api | null {
+    const token = this.tokens.get('user' in asker ? asker.user : asker.team);
+    return token === undefined ? null : server.as(token);
+  }
+
+  async makeTeam(team: string): Promise<void> {
+    this.ids.set(team, await makeTeam(server, this.name, team));
+    this.model.teams.set(team, newTeam());
+    for (const key of this.given.keys()) if (key.startsWith(`${team} `)) this.given.delete(key);
+    this.revoke(team);
+  }
+
+  /** From now on it must open nothing. */
+  revoke(whose: string): void {
+    const token = this.tokens.get(whose);
+    if (token !== undefined) this.revoked.push(token);
+    this.tokens.delete(whose);
+  }
+
+  get ownersPath(): string {
+    return `/api/v2/teams/${this.ownersTeam}/relationships/users`;
+  }
+
+  /** What tokens that are gone are answered. */
+  async answersToRevoked(): Promise<number[]> {
+    const answers = this.revoked.map((token) => server.as(token).get('/api/v2/account/details'));
+    this.revoked = [];
+    return (await Promise.all(answers)).map(({ status }) => status);
+  }
+
+  isKnown(user: string): boolean {
+    return this.model.members.has(user) || this.model.invited.has(user);
+  }
+}
+
+const toOne = (name: string, type: string, id: string): object => ({ [name]: { data: { type, id } } });
+
+const ok = (answer: Answer): Answer => {
+  expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([answer.status, '']);
+  return answer;
+};
+
+/** What happens: to the model, and over HTTP. What makes no sense as things stand is left out. */
+type Step = { readonly what: string; readonly run: (organization: Organization) => Promise<void> };
+
+/** Failures name the steps. */
+const told = (step: Step): Step => Object.assign(step, { [fc.toStringMethod]: () => step.what });
+
+const give = async (
+  organization: Organization,
+  on: 'workspace' | 'project',
+  { team, place, attributes }: { readonly team: string; readonly place: string; readonly attributes: object },
+): Promise<void> => {
+  const { given } = organization;
+  const type = `team-${on}s`;
+  const key = `${team} ${on} ${place}`;
+  const before = given.get(key);
+  if (before) return void ok(await server.patch(`/api/v2/${type}/${before}`, resource(type, attributes)));
+  const relationships = {
+    ...toOne('team', 'teams', organization.id(team)),
+    ...toOne(on, `${on}s`, organization.id(place)),
+  };
+  const made = ok(await server.post(`/api/v2/${type}`, resource(type, attributes, relationships)));
+  given.set(key, made.body.data.id as string);
+};
+
+const take = async (organization: Organization, on: string, team: string, place: string): Promise<boolean> => {
+  const key = `${team} ${on} ${place}`;
+  const id = organization.given.get(key);
+  if (!id) return false;
+  ok(await server.delete(`/api/v2/team-${on}s/${id}`));
+  return organization.given.delete(key);
+};
+
+const customOnProject = ({ project, ...inEach }: CustomProjectAccess): object => ({
+  access: 'custom',
+  'project-access': attributesOf(project),
+  'workspace-access': attributesOf(inEach),
+});
+
+const one = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+
+const inWorkspaces = {
+  runs: one(WORKSPACE_FIELDS.runs),
+  variables: one(WORKSPACE_FIELDS.variables),
+  stateVersions: one(WORKSPACE_FIELDS.stateVersions),
+  sentinelMocks: one(WORKSPACE_FIELDS.sentinelMocks),
+  runTasks: fc.boolean(),
+};
+const anyOnWorkspace: fc.Arbitrary<OnWorkspace> = fc.oneof(
+  one(['read', 'plan', 'write', 'admin'] as const).map((level) => ({ level })),
+  fc.record<WorkspaceAccess>({ ...inWorkspaces, workspaceLocking: fc.boolean() }).map((custom) => ({ custom })),
+);
+const anyOnProject: fc.Arbitrary<OnProject> = fc.oneof(
+  one(['read', 'write', 'maintain', 'admin'] as const).map((level) => ({ level })),
+  fc
+    .record<CustomProjectAccess>({
+      ...inWorkspaces,
+      create: fc.boolean(),
+      locking: fc.boolean(),
+      delete: fc.boolean(),
+      move: fc.boolean(),
+      project: fc.record({
+        settings: one(PROJECT_FIELDS.settings),
+        teams: one(PROJECT_FIELDS.teams),
+        variableSets: one(PROJECT_FIELDS.variableSets),
+      }),
+    })
+    .map((custom) => ({ custom })),
+);
+
+const users = one(USERS);
+const teams = one(TEAMS);
+
+const anyStep: fc.Arbitrary<Step> = fc
+  .oneof(
+    {
+      weight: 4,
+      arbitrary: fc.tuple(teams, one(WORKSPACES), anyOnWorkspace).map(([team, place, on]) => giving(team, place, on)),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.tuple(teams, one(PROJECTS), anyOnProject).map(([team, place, on]) => givingAll(team, place, on)),
+    },
+    { weight: 2, arbitrary: fc.tuple(teams, one(WORKSPACES)).map(([team, place]) => taking(team, place)) },
+    { weight: 2, arbitrary: fc.tuple(teams, one(PROJECTS)).map(([team, place]) => takingAll(team, place)) },
+    { weight: 4, arbitrary: fc.tuple(one(WORKSPACES), one(PROJECTS)).map(([workspace, to]) => moving(workspace, to)) },
+    { weight: 5, arbitrary: fc.tuple(users, teams).map(([user, team]) => joining(user, team)) },
+    { weight: 2, arbitrary: fc.tuple(users, teams).map(([user, team]) => leaving(user, team)) },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(teams, one(FLAGS), fc.boolean()).map(([team, flag, is]) => turning(team, flag, is)),
+    },
+    { weight: 2, arbitrary: fc.tuple(users, fc.boolean()).map(([user, is]) => owning(user, is)) },
+    { weight: 1, arbitrary: fc.boolean().map(closing) },
+    { weight: 1, arbitrary: users.map(expelling) },
+    { weight: 2, arbitrary: users.map(inviting) },
+    { weight: 3, arbitrary: users.map(accepting) },
+    { weight: 1, arbitrary: users.map(renewing) },
+    { weight: 3, arbitrary: teams.map(issuing) },
+    { weight: 1, arbitrary: teams.map(replacing) },
+  )
+  .map(told);
+
+function giving(team: string, place: string, given: OnWorkspace): Step {
+  const attributes = 'level' in given ? { access: given.level } : { access: 'custom', ...attributesOf(given.custom) };
+  return {
+    what: `${team} gets ${JSON.stringify(given)} on ${place}`,
+    run: async (organization) => {
+      await give(organization, 'workspace', { team, place, attributes });
+      organization.team(team).onWorkspace.set(place, given);
+    },
+  };
+}
+
+function givingAll(team: string, place: string, given: OnProject): Step {
+  const attributes = 'level' in given ? { access: given.level } : customOnProject(given.custom);
+  return {
+    what: `${team} gets ${JSON.stringify(given)} on project ${place}`,
+    run: async (organization) => {
+      await give(organization, 'project', { team, place, attributes });
+      organization.team(team).onProject.set(place, given);
+    },
+  };
+}
+
+function taking(team: string, place: string): Step {
+  return {
+    what: `${team} loses ${place}`,
+    run: async (organization) => {
+      if (await take(organization, 'workspace', team, place)) organization.team(team).onWorkspace.delete(place);
+    },
+  };
+}
+
+function takingAll(team: string, place: string): Step {
+  return {
+    what: `${team} loses project ${place}`,
+    run: async (organization) => {
+      if (await take(organization, 'project', team, place)) organization.team(team).onProject.delete(place);
+    },
+  };
+}
+
+function moving(workspace: string, to: string): Step {
+  return {
+    what: `${workspace} moves to ${to}`,
+    run: async (organization) => {
+      const body = resource('workspaces', {}, toOne('project', 'projects', organization.id(to)));
+      ok(await server.patch(`/api/v2/workspaces/${organization.id(workspace)}`, body));
+      organization.model.workspaces.set(workspace, to);
+    },
+  };
+}
+
+const named = (organization: Organization, user: string): object => ({
+  data: [{ type: 'users', id: organization.person(user).username }],
+});
+
+function joining(user: string, team: string): Step {
+  return {
+    what: `${user} joins ${team}`,
+    run: async (organization) => {
+      if (!organization.isKnown(user)) return;
+      const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
+      ok(await server.post(path, named(organization, user)));
+      organization.team(team).members.add(user);
+    },
+  };
+}
+
+function leaving(user: string, team: string): Step {
+  return {
+    what: `${user} leaves ${team}`,
+    run: async (organization) => {
+      if (!organization.team(team).members.has(user)) return;
+      const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
+      ok(await server.delete(path, named(organization, user)));
+      organization.team(team).members.delete(user);
+    },
+  };
+}
+
+function turning(team: string, flag: Flag, is: boolean): Step {
+  return {
+    what: `${team} ${is ? 'gets' : 'loses'} ${flag}`,
+    run: async (organization) => {
+      const body = resource('teams', { 'organization-access': { [attributeOf(flag)]: is } });
+      ok(await server.patch(`/api/v2/teams/${organization.id(team)}`, body));
+      const { flags } = organization.team(team);
+      if (is) flags.add(flag);
+      else flags.delete(flag);
+    },
+  };
+}
+
+function owning(user: string, is: boolean): Step {
+  return {
+    what: `${user} ${is ? 'owns' : 'owns no longer'}`,
+    run: async (organization) => {
+      const { model } = organization;
+      if (!model.members.has(user)) return;
+      const body = named(organization, user);
+      ok(await (is ? server.post(organization.ownersPath, body) : server.delete(organization.ownersPath, body)));
+      if (is) model.owners.add(user);
+      else model.owners.delete(user);
+    },
+  };
+}
+
+function closing(closed: boolean): Step {
+  return {
+    what: closed ? 'users’ tokens are shut out' : 'users’ tokens are let in',
+    run: async (organization) => {
+      const body = resource('organizations', { 'user-tokens-enabled': !closed });
+      ok(await server.patch(`/api/v2/organizations/${organization.name}`, body));
+      organization.model.closed = closed;
+    },
+  };
+}
+
+function expelling(user: string): Step {
+  return {
+    what: `${user} is sent away`,
+    run: async (organization) => {
+      const { model } = organization;
+      if (!organization.isKnown(user)) return;
+      ok(await server.delete(`/api/v2/organization-memberships/${organization.person(user).membership}`));
+      model.members.delete(user);
+      model.invited.delete(user);
+      model.owners.delete(user);
+      for (const { members } of model.teams.values()) members.delete(user);
+    },
+  };
+}
+
+function inviting(user: string): Step {
+  return {
+    what: `${user} is invited back`,
+    run: async (organization) => {
+      if (organization.isKnown(user)) return;
+      const person = organization.person(user);
+      const body = resource('organization-memberships', { email: person.email });
+      const path = `/api/v2/organizations/${organization.name}/organization-memberships`;
+      const made = ok(await server.post(path, body));
+      organization.people.set(user, { ...person, membership: made.body.data.id as string });
+      organization.model.invited.add(user);
+    },
+  };
+}
+
+function accepting(user: string): Step {
+  return {
+    what: `${user} comes back`,
+    run: async (organization) => {
+      const { invited, members } = organization.model;
+      if (!invited.has(user)) return;
+      const path = `/api/v2/organization-memberships/${organization.person(user).membership}/actions/accept`;
+      ok((await organization.api({ user })?.post(path)) as Answer);
+      invited.delete(user);
+      members.add(user);
+    },
+  };
+}
+
+function renewing(user: string): Step {
+  return {
+    what: `${user} has another token`,
+    run: async (organization) => {
+      const path = `/api/v2/users/${organization.person(user).id}/authentication-tokens`;
+      const token = await makeToken(server, path);
+      const all = ok(await server.as(token).get(path)).body.data as { id: string }[];
+      // Newest first: the others are the old ones.
+      for (const { id } of all.slice(1)) ok(await server.delete(`/api/v2/authentication-tokens/${id}`));
+      organization.revoke(user);
+      organization.tokens.set(user, token);
+    },
+  };
+}
+
+function issuing(team: string): Step {
+  return {
+    what: `${team} gets a token in place of the one before`,
+    run: async (organization) => {
+      const token = await makeToken(server, `/api/v2/teams/${organization.id(team)}/authentication-token`);
+      organization.revoke(team);
+      organization.tokens.set(team, token);
+    },
+  };
+}
+
+function replacing(team: string): Step {
+  return {
+    what: `${team} is deleted, and another takes its name`,
+    run: async (organization) => {
+      ok(await server.delete(`/api/v2/teams/${organization.id(team)}`));
+      await organization.makeTeam(team);
+    },
+  };
+}
+
+const seenIn = ({ status, body }: Answer, known: readonly string[]): Seen | null => {
+  if (status === 404) return null;
+  expect(status).toBe(200);
+  return new Map(
+    (body.data as any[])
+      .filter(({ attributes }) => known.includes(attributes.name as string))
+      .map(({ attributes }): [string, string[]] => [
+        attributes.name as string,
+        Object.keys(attributes.permissions as object)
+          .filter((permission) => attributes.permissions[permission])
+          .toSorted(),
+      ]),
+  );
+};
+
+const askers: readonly Asker[] = [...USERS.map((user) => ({ user })), ...TEAMS.map((team) => ({ team }))];
+
+/** A question about one place, which comes round: whether it is answered, and whether it should be. */
+const single = (organization: Organization, turn: number, workspaces: Seen | null, projects: Seen | null) => {
+  const workspace = WORKSPACES[turn % WORKSPACES.length] ?? 'one';
+  const project = PROJECTS[turn % PROJECTS.length] ?? 'land';
+  const here = workspaces?.get(workspace) ?? [];
+  const at = `/api/v2/workspaces/${organization.id(workspace)}`;
+  const questions = [
+    [at, here.length > 0],
+    [`${at}/vars`, here.includes('can-read-variable')],
+    [`${at}/state-versions`, here.includes('can-read-state-versions')],
+    [`/api/v2/projects/${organization.id(project)}`, projects?.has(project) ?? false],
+  ] as const;
+  const [path, may] = questions[turn % questions.length] ?? questions[0];
+  return { path, status: may ? 200 : 404 };
+};
+
+/** What everybody is told now, in lists and at one address, is what the model says. */
+const check = async (organization: Organization, step: number): Promise<void> => {
+  const { model, name } = organization;
+  expect(new Set([401, ...(await organization.answersToRevoked())])).toEqual(new Set([401]));
+  const asked = askers.map(async (asker, index) => {
+    const api = organization.api(asker);
+    if (!api) return;
+    const workspaces = workspacesSeen(model, asker);
+    const projects = projectsSeen(model, asker, PROJECTS);
+    const { path, status } = single(organization, step + index, workspaces, projects);
+    const [listed, listedProjects, shown] = await Promise.all([
+      api.get(`/api/v2/organizations/${name}/workspaces`),
+      api.get(`/api/v2/organizations/${name}/projects`),
+      api.get(path),
+    ]);
+    expect({
+      asker,
+      workspaces: seenIn(listed, WORKSPACES),
+      projects: seenIn(listedProjects, PROJECTS),
+      [path]: shown.status,
+    }).toEqual({ asker, workspaces, projects, [path]: status });
+  });
+  await Promise.all(asked);
+};
+
+describe('who may do what, after anything that changes it', () => {
+  it('is what a plain model of the organization says, at the next request', async () => {
+    let organizations = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 25 }), async (steps) => {
+        const organization = await Organization.founded(`org-${(organizations += 1)}`);
+        for (const [index, step] of steps.entries()) {
+          await step.run(organization);
+          await check(organization, index);
+        }
+      }),
+      { numRuns: 30, endOnFailure: true },
+    );
+  }, 300_000);
+});

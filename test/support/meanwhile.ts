@@ -1,0 +1,11 @@
+import type { EventStore } from '#event-store';
+
+/** Has something happen between what the next command reads and what it appends. */
+export const meanwhile = (store: EventStore, happens: () => Promise<unknown>): void => {
+  const append = store.append.bind(store);
+  store.append = async (...appended) => {
+    store.append = append;
+    await happens();
+    return append(...appended);
+  };
+};
