@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { makeToken } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import type { World } from './land.js';
+import { ask, expectedOf, nameOf, type Row } from './matrix.js';
+import { ROWS } from './rows/index.js';
+import { HastyClock, inhabit } from './world.js';
+
+// The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 6): one whose first
+// statement does not ask would go on answering.
+
+const LONG = 120_000;
+
+let server: TestServer;
+let world: World;
+
+beforeAll(async () => {
+  const clock = new HastyClock();
+  server = await startTestServer({ clock, followers: true });
+  world = await inhabit(server, clock);
+}, LONG);
+
+afterAll(() => server.close());
+
+describe('a token that was used a moment ago and is revoked', () => {
+  it.each(['owner', 'site admin'])(
+    'opens no route any more, though it was the %s’s',
+    async (name) => {
+      const caller = world.callers.find((one) => one.name === name);
+      if (!caller) throw new Error(`nobody is called ${name}`);
+      const rows = (Object.values(ROWS).flat() as readonly Row[]).filter(
+        (row) => row.demands !== 'anybody' && !/^40[34]$/.test(expectedOf(row, caller, world)),
+      );
+      const open: string[] = [];
+      for (const row of rows) {
+        await row.setUp?.(world);
+        const secret = await makeToken(server, `/api/v2/users/${caller.id}/authentication-tokens`);
+        const api = server.as(secret);
+        expect((await api.get('/api/v2/account/details')).status).toBe(200);
+        const params = row.about.standing(caller, world);
+        const [newest] = (await server.get(`/api/v2/users/${caller.id}/authentication-tokens`)).body.data;
+        await server.delete(`/api/v2/authentication-tokens/${newest.id}`);
+        const { status } = await ask(row, { world, caller, api, params });
+        if (status !== 401) open.push(`${nameOf(row)}: ${status}`);
+        await row.tearDown?.(world);
+      }
+      expect(rows.length).toBeGreaterThan(150);
+      expect(open).toEqual([]);
+    },
+    LONG,
+  );
+});
