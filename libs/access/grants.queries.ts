@@ -10,18 +10,18 @@ const hasNone = (actor: Identity): boolean => actor.siteAdmin || actor.teams.len
 
 /**
  * What the caller's teams have been given on a workspace, directly and through its project: an expression that yields
- * `Grant[]` as jsonb, for a column named `grants` of a row that permissions are asked about. `workspace` and `project`
- * are the columns with their ids.
+ * `Grant[]` as jsonb, for a column named `grants` of a row that permissions are asked about. `alias` is the name under
+ * which the statement knows the table of workspaces.
  */
-export const grantsOnWorkspace = (actor: Identity, workspace: Sql, project: Sql): Sql =>
+export const grantsOnWorkspace = (actor: Identity, alias: string): Sql =>
   hasNone(actor)
     ? NONE
     : sql`(select coalesce(jsonb_agg(jsonb_build_object('on', g.place, 'level', g.access, 'custom', g.custom)), '[]')
              from (select 'workspace' as place, access, custom from team_workspaces
-                    where workspace = ${workspace} and team = any (${actor.teams}::text[])
+                    where workspace = ${sql.raw(`${alias}.id`)} and team = any (${actor.teams}::text[])
                    union all
                    select 'project', access, custom from team_projects
-                    where project = ${project} and team = any (${actor.teams}::text[])) g)`;
+                    where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])) g)`;
 
 /** The same for a project: what teams have been given on it, and a passage for who sees a workspace in it. */
 export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
@@ -36,11 +36,11 @@ export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
                       where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
 
 /** Whether any grant lets the caller see this workspace: every level does, for the least of any is to read runs. */
-export const isGrantedWorkspace = (actor: Identity, workspace: Sql, project: Sql): Sql =>
+export const isGrantedWorkspace = (actor: Identity, alias: string): Sql =>
   hasNone(actor)
     ? sql`false`
-    : sql`(exists (select 1 from team_workspaces where workspace = ${workspace} and team = any (${actor.teams}::text[]))
-           or exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[])))`;
+    : sql`(exists (select 1 from team_workspaces where workspace = ${sql.raw(`${alias}.id`)} and team = any (${actor.teams}::text[]))
+           or exists (select 1 from team_projects where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])))`;
 
 /** Whether any grant lets the caller see this project. */
 export const isGrantedProject = (actor: Identity, project: Sql): Sql =>

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
-import { EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { EventStore, firstRow, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, type Actor } from './actor.js';
 import { membership, type MembershipStatus } from './membership.js';
 import {
@@ -83,7 +83,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
       contextOf(actor),
       [membershipById(id, actor)],
     );
-    return rows[0]?.[0] as MembershipRow;
+    return firstRow<MembershipRow>(rows);
   }
 
   private accountFor({ person, isUsernameTaken }: PlaceForInvitation, email: string, username: string) {
@@ -145,7 +145,7 @@ export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership
       context: contextOf(actor),
       read: () => [membershipById(id, actor)],
     });
-    return rows[0]?.[0] as MembershipRow;
+    return firstRow<MembershipRow>(rows);
   }
 }
 

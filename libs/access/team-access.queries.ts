@@ -36,7 +36,7 @@ const KINDS = {
     table: sql.raw('team_workspaces'),
     column: sql.raw('workspace'),
     places: sql.raw('workspaces'),
-    grants: (actor) => grantsOnWorkspace(actor, sql.raw('p.id'), sql.raw('p.project')),
+    grants: (actor) => grantsOnWorkspace(actor, 'p'),
     read: 'read-workspace-access',
     manage: 'manage-workspace-access',
   },

@@ -1,6 +1,16 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql, unprocessable, type DataOf, type Sql } from '#kernel';
-import { EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Loaded, type Write } from '#event-store';
+import {
+  EventStore,
+  firstRow,
+  firstRowOrNull,
+  refuseTakenName,
+  staleWhen,
+  unborn,
+  unchanged,
+  type Loaded,
+  type Write,
+} from '#event-store';
 import { placeInOrganization } from './access.queries.js';
 import { contextOf, type Actor } from './actor.js';
 import { destroyTokens, tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
@@ -82,7 +92,7 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
         read: () => [teamById(id, actor)],
       })
       .catch(refuseTaken);
-    return rows[0]?.[0] as TeamDetailsRow;
+    return firstRow<TeamDetailsRow>(rows);
   }
 }
 
@@ -123,7 +133,7 @@ export class TeamsHandler implements ICommandHandler<ToTeam> {
         read: () => [teamById(id, actor)],
       })
       .catch(refuseTaken);
-    return (rows[0]?.[0] as TeamDetailsRow | undefined) ?? null;
+    return firstRowOrNull<TeamDetailsRow>(rows);
   }
 
   /** Its tokens go with it, in the same append: from then on they open nothing. */

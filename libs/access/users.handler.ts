@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
-import { brokenUnique, EventStore } from '#event-store';
+import { EventStore, brokenUnique, firstRow } from '#event-store';
 import { contextOf, type Actor } from './actor.js';
 import { may, SITE } from './permissions.js';
 import { user, type UserChanges } from './user.js';
@@ -48,6 +48,6 @@ export class UsersHandler implements ICommandHandler<UpdateAccount> {
         read: () => [userById(actor.id)],
       })
       .catch(refuseTaken);
-    return rows[0]?.[0] as UserRow;
+    return firstRow<UserRow>(rows);
   }
 }

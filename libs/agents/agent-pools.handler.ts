@@ -1,6 +1,15 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, Refused } from '#kernel';
-import { EventStore, refuseTakenName, staleWhen, unborn, unchanged, type Write } from '#event-store';
+import {
+  EventStore,
+  firstRow,
+  firstRowOrNull,
+  refuseTakenName,
+  staleWhen,
+  unborn,
+  unchanged,
+  type Write,
+} from '#event-store';
 import { contextOf, destroyTokens, type Actor } from '#access';
 import { agentPool, SCOPES, type AgentPoolCommand, type Scope, type Scopes } from './agent-pool.js';
 import {
@@ -89,7 +98,7 @@ export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> 
         read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
       })
       .catch(refuseTaken);
-    return rows[0]?.[0] as AgentPoolRow;
+    return firstRow<AgentPoolRow>(rows);
   }
 }
 
@@ -121,7 +130,7 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
         read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
       })
       .catch(refuseTaken);
-    return (rows[0]?.[0] as AgentPoolRow | undefined) ?? null;
+    return firstRowOrNull<AgentPoolRow>(rows);
   }
 
   /** Its tokens go with it, in the same append. */

@@ -33,8 +33,7 @@ export type AgentPoolRow = Scopes & {
 /** Who asks, and when: how many agents are alive depends on it. */
 export type Asking<A extends Identity = Actor> = { readonly actor: A; readonly now: Date };
 
-const isSeenWorkspace = (actor: Identity): Sql =>
-  sql`(o.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+const isSeenWorkspace = (actor: Identity): Sql => sql`(o.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
 const isSeenProject = (actor: Identity): Sql => sql`(o.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`;
 

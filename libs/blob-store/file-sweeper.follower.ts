@@ -47,6 +47,7 @@ export const fileSweeper = <E extends Message>({ name, table, on, remove }: Swee
   return {
     name,
     batch: 500,
+    only: [...Object.keys(on), WORKSPACE_DELETED, ORGANIZATION_DELETED],
     tables: [],
     follow: async (events, session) => {
       const { born, gone } = turnsIn(events);

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { Refused, sql, type Recorded } from '#kernel';
-import { unborn, writeOf, type EventStore, type Write } from './event-store.js';
+import type { EventStore } from './event-store.js';
+import { unborn, writeOf, type Write } from './writes.js';
 import { LOG_START } from './follower.js';
 import { brokenUnique, isStale } from './postgres-errors.js';
 import { appendOn, context, hung, lamp, LampHouse, lit, until } from './spec.js';

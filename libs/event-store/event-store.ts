@@ -1,5 +1,4 @@
 import {
-  decide,
   fold,
   project,
   sql,
@@ -21,31 +20,7 @@ import {
 import type { Database, Row } from './database.js';
 import { LogSignal } from './log-signal.js';
 import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
-
-/** The version a stream must have: a number (0 = it must not exist), or `any`. */
-export type ExpectedVersion = number | 'any';
-
-/** What one append does to one stream; without events it only holds the stream at the expected version meanwhile. */
-export type Write = {
-  readonly stream: string;
-  /** External id of the organization, null for what belongs to the site. */
-  readonly organization: string | null;
-  readonly expected: ExpectedVersion;
-  readonly events: readonly Message[];
-  /** What the events fold to, kept as the stream's snapshot. */
-  readonly snapshot?: { readonly decider: number; readonly state: unknown };
-};
-
-export type Appended = {
-  readonly events: readonly Recorded[];
-  /** The rows of each statement that was read in the same transaction. */
-  readonly rows: readonly Row[][];
-};
-
-/** A stream as `streams` holds it; `state` null where its snapshot is of no use and the stream must be folded. */
-export type Snapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
-
-export type Loaded<S> = { readonly stream: string; readonly version: number; readonly state: S };
+import { writeOf, type Appended, type Loaded, type Snapshot, type Write } from './writes.js';
 
 const ATTEMPTS = 40;
 const PAUSE_MAX_MS = 100;
@@ -58,41 +33,6 @@ const pauseBefore = async (attempt: number): Promise<void> => {
   const longest = Math.min(2 ** attempt, PAUSE_MAX_MS);
   await new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
 };
-
-/** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
-export const writeOf = <S, C extends Message, E extends Message>(
-  decider: Decider<S, C, E>,
-  loaded: Loaded<S>,
-  organization: string | null,
-  ...commands: readonly C[]
-): Write => {
-  let { state } = loaded;
-  const events = commands.flatMap((command) => {
-    const decided = decide(decider, command, state);
-    state = fold(decider, state, decided);
-    return decided;
-  });
-  const snapshot = { decider: decider.version, state };
-  return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
-};
-
-/** Holds a stream at the version it was read at, while something is appended that must not outlive it. */
-export const unchanged = (stream: string, version: number): Write => ({
-  stream,
-  organization: null,
-  expected: version,
-  events: [],
-});
-
-/** In `read`: fails the transaction, so that `handle` decides anew, where the condition holds after all. */
-export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
-
-/** A stream that does not exist yet. */
-export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
-  stream,
-  version: 0,
-  state: decider.initial,
-});
 
 /** The log: events that are appended with an expected version, and the inline views written with them. */
 export class EventStore {
@@ -181,20 +121,32 @@ export class EventStore {
    * precede: none is missed, none comes twice. Ordered by `e.transaction`: without the `e.` it would be the text that is
    * selected under that name, and transaction 1000 would come before 999.
    *
-   * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out.
+   * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out. Of
+   * `only` these types come, and the last of what was looked at, whatever it is: it says how far that was.
    */
   async read(
     after: LogPosition,
     limit: number,
     run: (statement: Sql) => Promise<Row[]>,
     extent: 'settled' | 'committed' = 'settled',
+    only: readonly string[] | null = null,
   ): Promise<Recorded[]> {
     const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
-    const rows = await run(sql`
-      select ${EVENT_COLUMNS} from event_store.events e
+    const next = (columns: Sql): Sql => sql`
+      select ${columns} from event_store.events e
        where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
          and ${extent === 'settled' ? settled : sql`true`}
-       order by e.transaction, e.position limit ${limit}`);
+       order by e.transaction, e.position limit ${limit}`;
+    const rows = await run(
+      only === null
+        ? next(EVENT_COLUMNS)
+        : sql`
+          select ${EVENT_COLUMNS} from (
+            select *, row_number() over (order by e.transaction desc, e.position desc) as from_end
+              from (${next(sql.raw('e.*'))}) e) e
+           where type = any (${only}::text[]) or from_end = 1
+           order by e.transaction, e.position`,
+    );
     return (rows as EventRow[]).map((row) => this.lift(row));
   }
 

@@ -93,6 +93,40 @@ describe('a follower', () => {
     expect(sizes).toEqual([3, 3, 3, 1]);
   });
 
+  it('that asks for some types only gets all of those, hardly any others, and is as far as the log all the same', async () => {
+    const hangAndLight = async (n: number): Promise<void> => {
+      await house.append(`lamp-${n}`, 0, hung(`hall ${n}`));
+      await light(7);
+    };
+    const isHung = ({ type }: Recorded): boolean => type === 'LampHung';
+    const got: Recorded[] = [];
+    const picky: Follower = {
+      ...watchman(),
+      batch: 4,
+      only: ['LampHung'],
+      follow: async (events) => {
+        await Promise.resolve(got.push(...events));
+        return events.filter(isHung).map(sighting);
+      },
+    };
+    for (const n of [2, 3]) await hangAndLight(n);
+    const first = run(picky);
+    await caughtUp(house.database, 'watchman');
+    await hangAndLight(4);
+    await caughtUp(house.database, 'watchman');
+    await first.runner.stop();
+    for (const n of [5, 6]) await hangAndLight(n);
+    run(picky);
+    await caughtUp(house.database, 'watchman');
+    const log = await house.database.rows<{ id: string }>(
+      sql`select id from event_store.events where type = 'LampHung' order by position`,
+    );
+    expect(await seen()).toEqual(log.map(({ id }) => id));
+    expect(log).toHaveLength(5);
+    // 35 others are in the log; the last of each batch comes along.
+    expect(got.filter((event) => !isHung(event)).length).toBeLessThan(20);
+  });
+
   it('goes on where its predecessor stopped', async () => {
     await light(4);
     const first = run(watchman());

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql, type LogPosition } from '#kernel';
+import { sql, type LogPosition, type Sql } from '#kernel';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
@@ -11,6 +11,7 @@ export type Log = { warn(context: object, text: string): void; info(context: obj
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
+const GATHER_MS = 100;
 const STANDBY_MS = 1_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
@@ -20,6 +21,7 @@ const RETRY_MAX_MS = 5_000;
  *
  * - **standby**: somebody else holds the follower's advisory lock; asked again every second.
  * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
+ *   Where nothing comes back, the new checkpoint is remembered, and stored as soon as the log is quiet.
  *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
  * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the
  *   checkpoint. An event is never skipped.
@@ -72,26 +74,32 @@ export class FollowerRunner {
 
   /** False where somebody else leads. */
   private async lead(session: Session, succeeded: () => void): Promise<boolean> {
-    const { name } = this.follower;
+    const { name, batch, only } = this.follower;
     const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockKey(name)}) as ok`);
     if (!taken?.ok) return false;
     await session.run(LISTEN);
     const [stored] = await session.run<LogPosition>(readCheckpoint(name));
     let checkpoint = stored ?? LOG_START;
+    let read = checkpoint;
+    const commit = async (statements: readonly Sql[]): Promise<void> => {
+      await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, read), sql`commit`]);
+      checkpoint = read;
+    };
     this.log.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping) {
-      const events = await this.store.read(checkpoint, this.follower.batch, (statement) => session.run(statement));
+      const events = await this.store.read(read, batch, (statement) => session.run(statement), 'settled', only);
       const last = events.at(-1);
       if (!last) {
+        if (read !== checkpoint) await commit([]);
         // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
         idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
+        if (only) await this.gather();
         continue;
       }
       const statements = await this.follower.follow(events, session, this.store);
-      const next = { transaction: last.transaction, position: last.position };
-      await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, next), sql`commit`]);
-      checkpoint = next;
+      read = { transaction: last.transaction, position: last.position };
+      if (!only || statements.length > 0) await commit(statements);
       idle = IDLE_FIRST_MS;
       succeeded();
       followerMetrics.events.inc({ follower: name }, events.length);
@@ -103,6 +111,19 @@ export class FollowerRunner {
   private wake(): void {
     this.woken = true;
     this.endSleep();
+  }
+
+  /** Lets more come together, whatever wakes it, unless it is to stop. */
+  private async gather(): Promise<void> {
+    if (this.stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.endSleep = () => {
+        if (!this.stopping) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** True where something woke it before the time was over, or since it last slept. */

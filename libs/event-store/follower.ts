@@ -10,6 +10,11 @@ export type Follower = {
   readonly name: string;
   /** At most so many events at a time. */
   readonly batch: number;
+  /**
+   * Types of the events that mean something to it. The others are not handed over (but the last of a batch may be one), and
+   * it need not look at every append at once: it gathers for a moment, so that it costs little beside the others.
+   */
+  readonly only?: readonly string[];
   /** The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside. */
   readonly tables: readonly string[];
   /**

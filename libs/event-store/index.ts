@@ -1,7 +1,9 @@
 export { EventStoreModule, type StoreParts } from './event-store.module.js';
 export { Database, type DatabaseOptions, type Row, type Session, type StatementCounter } from './database.js';
+export { EventStore } from './event-store.js';
 export {
-  EventStore,
+  firstRow,
+  firstRowOrNull,
   staleWhen,
   unborn,
   unchanged,
@@ -11,7 +13,7 @@ export {
   type Loaded,
   type Snapshot,
   type Write,
-} from './event-store.js';
+} from './writes.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';

@@ -1,6 +1,6 @@
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { sql } from '#kernel';
-import { unborn, writeOf } from './event-store.js';
+import { unborn, writeOf } from './writes.js';
 import { rebuild, verify, viewsOf, type View } from './rebuild.js';
 import { verifySnapshots } from './verify-snapshots.js';
 import { appendOn, context, hung, lamp, LampHouse, lampSlice, lit } from './spec.js';

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
-import { EventStore, refuseTakenName, unborn, writeOf } from '#event-store';
+import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, writeOf } from '#event-store';
 import { contextOf, demand, fresh, membership, OWNERS, SITE, team, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import {
@@ -96,7 +96,7 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
     const { rows } = await this.store
       .append(writes, contextOf(actor), [organizationById(id)], stillThemselves)
       .catch(refuseTaken);
-    return rows[0]?.[0] as OrganizationRow;
+    return firstRow<OrganizationRow>(rows);
   }
 }
 
@@ -121,6 +121,6 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
         read: ({ stream }) => [organizationById(stream)],
       })
       .catch(refuseTaken);
-    return (rows[0]?.[0] as OrganizationRow | undefined) ?? null;
+    return firstRowOrNull<OrganizationRow>(rows);
   }
 }

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
-import { EventStore, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
+import { EventStore, firstRow, firstRowOrNull, refuseTakenName, staleWhen, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { POOL, project, type ProjectCommand } from './project.js';
@@ -73,7 +73,7 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
         read: () => [projectById(id, actor)],
       })
       .catch(refuseTaken);
-    return rows[0]?.[0] as ProjectRow;
+    return firstRow<ProjectRow>(rows);
   }
 }
 
@@ -106,6 +106,6 @@ export class ProjectsHandler implements ICommandHandler<ToProject> {
         ],
       })
       .catch(refuseTaken);
-    return (rows[0]?.[0] as ProjectRow | undefined) ?? null;
+    return firstRowOrNull<ProjectRow>(rows);
   }
 }

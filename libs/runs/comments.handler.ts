@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, unchanged } from '#event-store';
+import { EventStore, firstRow, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { commentById, type CommentRow } from './run-events.queries.js';
 import { run } from './run.js';
@@ -42,6 +42,6 @@ export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
       context: contextOf(actor),
       read: () => [commentById(comment)],
     });
-    return rows[0]?.[0] as CommentRow;
+    return firstRow<CommentRow>(rows);
   }
 }

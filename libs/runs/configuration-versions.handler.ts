@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
 import { contextOf, may, personOf, type Actor, type Permission } from '#access';
 import { MIB, received } from '#blob-store';
-import { EventStore, staleWhen, unborn, unchanged } from '#event-store';
+import { EventStore, firstRow, firstRowOrNull, staleWhen, unborn, unchanged } from '#event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { ConfigurationUploads } from './configuration-version.uploads.js';
 import {
@@ -94,7 +94,7 @@ export class CreateConfigurationVersionHandler implements ICommandHandler<Create
       context: contextOf(actor),
       read: () => [configurationVersionById(id, actor)],
     });
-    return rows[0]?.[0] as ConfigurationVersionRow;
+    return firstRow<ConfigurationVersionRow>(rows);
   }
 }
 
@@ -114,7 +114,7 @@ export class ConfigurationVersionsHandler implements ICommandHandler<ToConfigura
       context: contextOf(actor),
       read: () => [configurationVersionById(id, actor), ...(takesAway(wish) ? [staleWhen(isInUse(id))] : [])],
     });
-    return (rows[0]?.[0] as ConfigurationVersionRow | undefined) ?? null;
+    return firstRowOrNull<ConfigurationVersionRow>(rows);
   }
 }
 

@@ -36,7 +36,7 @@ export type ConfigurationVersionRow = {
 const COLUMNS = sql.raw(`c.id, c.organization, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
   c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
 
-const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, 'w');
 
 const IN_USE = sql`exists (select 1 from runs r where r.workspace = c.workspace and r.configuration_version = c.id
                                                   and r.status <> all (${FINAL_STATUSES}::text[]))`;

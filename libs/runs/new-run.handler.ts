@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf } from '#kernel';
-import { EventStore, unborn, unchanged, writeOf } from '#event-store';
+import { EventStore, firstRow, unborn, unchanged, writeOf } from '#event-store';
 import { contextOf, demand, may, personOf, type Actor } from '#access';
 import { workspaceLock } from '#workspaces/to-workspace';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
@@ -61,7 +61,7 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
       ];
       const read = [runById(id, actor), ...this.variables.kept(id, organization, input.variables)];
       const { rows } = await this.store.append(writes, contextOf(actor), read);
-      return rows[0]?.[0] as RunRow;
+      return firstRow<RunRow>(rows);
     });
   }
 }

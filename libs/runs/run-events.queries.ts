@@ -32,7 +32,7 @@ type Found<T> = { readonly organization: string; readonly grants: readonly Grant
 /** Whatever is found of a run, where the caller may read runs of its workspace. */
 const ofRun = async <T>(database: Database, actor: Actor, run: Sql, found: Sql): Promise<T> => {
   const row = await database.row<Found<T>>(sql`
-    select r.organization, ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))} as grants, ${found} as found
+    select r.organization, ${grantsOnWorkspace(actor, 'w')} as grants, ${found} as found
       from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'read-runs', row);

@@ -84,7 +84,7 @@ const ownerOf = (organizationName: string, actor: Actor): Sql => sql`
 
 /** Those of its runs that the caller may read. */
 const runsOf = (actor: Actor): Sql => sql`runs r ${AROUND} where r.organization = owner.id
-  and (owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+  and (owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
 const listInOrganization = async (
   database: Database,

@@ -24,6 +24,7 @@ const MAY_FREE: readonly (WorkspaceEvent | RunEvent)['type'][] = [
 export const runQueueFollower: Follower = {
   name: 'run_queue',
   batch: 500,
+  only: MAY_FREE,
   tables: [],
   follow: async (events, session, store) => {
     const causes = new Map(

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound, type DataOf } from '#kernel';
-import { EventStore, unchanged, writeOf, type Write } from '#event-store';
+import { EventStore, firstRow, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, demand, may, personOf, type Actor, type Permission } from '#access';
 import { workspaceLock } from '#workspaces/to-workspace';
 import { holdsWorkspace, type Run } from './run-state.js';
@@ -59,7 +59,7 @@ export class RunsHandler implements ICommandHandler<ToRun> {
       ];
       const writes = await this.writesFor(found, wish.type, commands);
       const { rows } = await this.store.append(writes, contextOf(actor), [runById(id, actor)]);
-      return rows[0]?.[0] as RunRow;
+      return firstRow<RunRow>(rows);
     });
   }
 

@@ -57,7 +57,7 @@ export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organiz
 export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
   join organizations o on o.id = r.organization`);
 
-export const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+export const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, 'w');
 export const columns = (actor: Actor): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
 
 export const runById = (id: string, actor: Actor): Sql =>
@@ -169,7 +169,7 @@ const configuration = (actor: Actor, id: string | null): Sql => {
   return sql`(
     select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${versionOf('cv.id')},
              'uploaded', cv.status = 'uploaded', 'speculative', cv.speculative,
-             'grants', ${grantsOnWorkspace(actor, sql.raw('cw.id'), sql.raw('cw.project'))})
+             'grants', ${grantsOnWorkspace(actor, 'cw')})
       from configuration_versions cv join workspaces cw on cw.id = cv.workspace
      where cv.organization = w.organization and ${wanted}
      order by cv.current_since desc nulls last, cv.created_at desc, cv.id desc limit 1)`;

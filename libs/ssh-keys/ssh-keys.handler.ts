@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, type Sql } from '#kernel';
-import { EventStore, unborn, unchanged } from '#event-store';
+import { EventStore, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
 import { contextOf, placeInOrganization, type Actor } from '#access';
 import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
@@ -52,7 +52,7 @@ export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
       context: contextOf(actor),
       read: ({ place }) => [sshKeyById(id), this.vault.seal(id, place.organization, privateKey)],
     });
-    return rows[0]?.[0] as SshKeyRow;
+    return firstRow<SshKeyRow>(rows);
   }
 }
 
@@ -80,6 +80,6 @@ export class SshKeysHandler implements ICommandHandler<ToSshKey> {
         ...(privateKey === null ? [] : [this.vault.seal(id, row.organization, privateKey)]),
       ],
     });
-    return (rows[0]?.[0] as SshKeyRow | undefined) ?? null;
+    return firstRowOrNull<SshKeyRow>(rows);
   }
 }

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { contextOf, type Actor } from '#access';
-import { EventStore, unchanged } from '#event-store';
+import { EventStore, firstRowOrNull, unchanged } from '#event-store';
 import { backingData, type BackingDataCommand } from './backing-data.js';
 import {
   backingDataForCommand,
@@ -38,7 +38,7 @@ export class BackingDataHandler implements ICommandHandler<ToBackingData> {
       context: contextOf(actor),
       read: () => [stateVersionById(stateVersion, actor)],
     });
-    return (rows[0]?.[0] as StateVersionRow | undefined) ?? null;
+    return firstRowOrNull<StateVersionRow>(rows);
   }
 }
 

@@ -47,7 +47,7 @@ const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "cre
               from state_version_outputs s where s.state_version = v.id and v.status = 'finalized'), '[]') as outputs`);
 
 /** What the caller's teams have been given on its workspace. */
-const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'));
+const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, 'w');
 
 /** How a version is answered with, to whom a command about it was allowed. */
 export const stateVersionById = (id: string, actor: Actor): Sql => sql`

@@ -1,6 +1,15 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, Refused, unprocessable, type Problem } from '#kernel';
-import { EventStore, refuseTakenName, unborn, unchanged, writeOf, type Loaded, type Write } from '#event-store';
+import {
+  EventStore,
+  firstRowOrNull,
+  refuseTakenName,
+  unborn,
+  unchanged,
+  writeOf,
+  type Loaded,
+  type Write,
+} from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
 import {
@@ -134,7 +143,7 @@ class SetWriter {
       contextOf(actor),
       [read, ...born.flatMap(({ seals }) => seals)],
     );
-    return (rows[0]?.[0] as VariableSetRow | undefined) ?? null;
+    return firstRowOrNull<VariableSetRow>(rows);
   }
 }
 

@@ -48,7 +48,7 @@ const columns = (actor: Identity): Sql => sql`
   array(select v.id from variables v where v.owner = s.id order by v.key, v.category) as variables,
   coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join workspaces a on a.id = t.target
              where t.variable_set = s.id and (s.project is null or a.project = s.project)
-               and (o."readsWorkspaces" or ${isGrantedWorkspace(actor, sql.raw('a.id'), sql.raw('a.project'))})),
+               and (o."readsWorkspaces" or ${isGrantedWorkspace(actor, 'a')})),
            '[]') as workspaces,
   coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join projects a on a.id = t.target
              where t.variable_set = s.id and (o."readsProjects" or ${isGrantedProject(actor, sql.raw('a.id'))})),

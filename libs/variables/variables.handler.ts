@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
-import { brokenUnique, EventStore, unborn, unchanged } from '#event-store';
+import { EventStore, brokenUnique, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
 import { secretOf, variable, type NewVariable, type VariableCommand } from './variable.js';
@@ -72,7 +72,7 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
         ],
       })
       .catch(refuseTakenKey);
-    return rows[0]?.[0] as VariableRow;
+    return firstRow<VariableRow>(rows);
   }
 }
 
@@ -102,6 +102,6 @@ export class VariablesHandler implements ICommandHandler<ToVariable> {
         },
       })
       .catch(refuseTakenKey);
-    return (rows[0]?.[0] as VariableRow | undefined) ?? null;
+    return firstRowOrNull<VariableRow>(rows);
   }
 }

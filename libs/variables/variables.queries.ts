@@ -53,7 +53,7 @@ export const variableById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} w
 const OWNER = {
   workspaces: (actor: Actor, condition: Sql): Sql => sql`
     select w.id, 'workspaces' as type, w.organization, w.project,
-           ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))} as grants,
+           ${grantsOnWorkspace(actor, 'w')} as grants,
            array[w.id, w.organization] as streams
       from workspaces w join organizations o on o.id = w.organization
      where ${condition} and ${fresh(actor)}`,

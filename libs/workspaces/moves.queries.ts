@@ -24,7 +24,7 @@ export const moveInto = async (
            coalesce((
              select jsonb_agg(jsonb_build_object(
                       'id', w.id, 'organization', w.organization,
-                      'grants', ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))},
+                      'grants', ${grantsOnWorkspace(actor, 'w')},
                       'snapshot', ${snapshotOf('s')})
                       -- In one order, or two such moves wait for one another.
                       order by w.id)

@@ -24,7 +24,7 @@ type AtWorkspace = { readonly owner: string; readonly grants: readonly Grant[] }
 /** The flat tags of a workspace, in order of insertion, each with the number of workspaces that carry it. */
 export const tagsOfWorkspace = async (database: Database, actor: Actor, workspace: string): Promise<TagRow[]> => {
   const found = await database.rows<TagRow & AtWorkspace>(sql`
-    select w.organization as owner, ${grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))} as grants,
+    select w.organization as owner, ${grantsOnWorkspace(actor, 'w')} as grants,
            w.organization, o.name as "organizationName", t.key as name, u.first as "createdAt", u.n as "instanceCount"
       from workspaces w
       join organizations o on o.id = w.organization
@@ -69,7 +69,7 @@ export const listTags = async (
           sql`not exists (
             select 1 from workspace_tags own join workspaces w on w.id = own.workspace
              where w.id = ${without} and w.organization = owner.id and own.key = t.key
-               and (owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))}))`,
+               and (owner.whole or ${isGrantedWorkspace(actor, 'w')}))`,
         ]
       : []),
   ]);

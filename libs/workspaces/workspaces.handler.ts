@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
-import { EventStore, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
+import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, systemContext, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
@@ -81,7 +81,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         read: () => [workspaceById(id, actor)],
       })
       .catch(refuseTaken);
-    return rows[0]?.[0] as WorkspaceRow;
+    return firstRow<WorkspaceRow>(rows);
   }
 }
 
@@ -117,7 +117,7 @@ const tell = async (store: EventStore, { target, command, actor, context }: Told
       read: ({ stream }) => [workspaceById(stream, actor)],
     })
     .catch(refuseTaken);
-  return (rows[0]?.[0] as WorkspaceRow | undefined) ?? null;
+  return firstRowOrNull<WorkspaceRow>(rows);
 };
 
 @CommandHandler(ToWorkspace)

@@ -72,8 +72,7 @@ const isTarget = (target: WorkspaceTarget): Sql =>
   'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
 
 /** What teams have been given on the workspace counts for the caller; nobody's where a signed link stands for them. */
-const grants = (actor: Identity | null): Sql =>
-  actor ? grantsOnWorkspace(actor, sql.raw('w.id'), sql.raw('w.project')) : sql.raw(`'[]'::jsonb`);
+const grants = (actor: Identity | null): Sql => (actor ? grantsOnWorkspace(actor, 'w') : sql.raw(`'[]'::jsonb`));
 
 const columns = (actor: Identity | null): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
 
@@ -246,8 +245,7 @@ const totalOf = (actor: Actor, conditions: readonly Sql[]): Sql => {
 };
 
 /** The whole by standing, or else what teams have been given: in the query, before paging and counting. */
-const isSeen = (actor: Actor): Sql =>
-  sql`(owner.whole or ${isGrantedWorkspace(actor, sql.raw('w.id'), sql.raw('w.project'))})`;
+const isSeen = (actor: Actor): Sql => sql`(owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
 /** One page and the count of all, in one statement. */
 export const listWorkspaces = async (

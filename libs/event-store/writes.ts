@@ -1,0 +1,72 @@
+import { decide, fold, sql, type Decider, type Message, type Recorded, type Sql } from '#kernel';
+import type { Row } from './database.js';
+
+/** The version a stream must have: a number (0 = it must not exist), or `any`. */
+export type ExpectedVersion = number | 'any';
+
+/** What one append does to one stream; without events it only holds the stream at the expected version meanwhile. */
+export type Write = {
+  readonly stream: string;
+  /** External id of the organization, null for what belongs to the site. */
+  readonly organization: string | null;
+  readonly expected: ExpectedVersion;
+  readonly events: readonly Message[];
+  /** What the events fold to, kept as the stream's snapshot. */
+  readonly snapshot?: { readonly decider: number; readonly state: unknown };
+};
+
+export type Appended = {
+  readonly events: readonly Recorded[];
+  /** The rows of each statement that was read in the same transaction. */
+  readonly rows: readonly Row[][];
+};
+
+/** A stream as `streams` holds it; `state` null where its snapshot is of no use and the stream must be folded. */
+export type Snapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
+
+export type Loaded<S> = { readonly stream: string; readonly version: number; readonly state: S };
+
+/** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
+export const writeOf = <S, C extends Message, E extends Message>(
+  decider: Decider<S, C, E>,
+  loaded: Loaded<S>,
+  organization: string | null,
+  ...commands: readonly C[]
+): Write => {
+  let { state } = loaded;
+  const events = commands.flatMap((command) => {
+    const decided = decide(decider, command, state);
+    state = fold(decider, state, decided);
+    return decided;
+  });
+  const snapshot = { decider: decider.version, state };
+  return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
+};
+
+/** Holds a stream at the version it was read at, while something is appended that must not outlive it. */
+export const unchanged = (stream: string, version: number): Write => ({
+  stream,
+  organization: null,
+  expected: version,
+  events: [],
+});
+
+/** In `read`: fails the transaction, so that `handle` decides anew, where the condition holds after all. */
+export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
+
+/** A stream that does not exist yet. */
+export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
+  stream,
+  version: 0,
+  state: decider.initial,
+});
+
+/** The row of the first statement that was read with an append, or found where nothing had to be appended. */
+export const firstRowOrNull = <T>(rows: readonly Row[][]): T | null => (rows[0]?.[0] as T | undefined) ?? null;
+
+/** The same, for who has just written what the statement reads. */
+export const firstRow = <T>(rows: readonly Row[][]): T => {
+  const row = firstRowOrNull<T>(rows);
+  if (row === null) throw new Error('what was just written is not there to be read');
+  return row;
+};
