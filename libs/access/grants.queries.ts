@@ -42,6 +42,18 @@ export const isGrantedWorkspace = (actor: Identity, alias: string): Sql =>
     : sql`(exists (select 1 from team_workspaces where workspace = ${sql.raw(`${alias}.id`)} and team = any (${actor.teams}::text[]))
            or exists (select 1 from team_projects where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])))`;
 
+/**
+ * The ids of all workspaces that any grant lets the caller see: for lists, which would otherwise ask of each workspace of
+ * a large organization whether it is one of a few.
+ */
+export const grantedWorkspaces = (actor: Identity): Sql =>
+  hasNone(actor)
+    ? sql`select null::text where false`
+    : sql`select workspace from team_workspaces where team = any (${actor.teams}::text[])
+          union
+          select granted.id from workspaces granted
+           where granted.project in (select project from team_projects where team = any (${actor.teams}::text[]))`;
+
 /** Whether any grant lets the caller see this project. */
 export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
   hasNone(actor)

@@ -5,7 +5,7 @@ import {
   fresh,
   grantsOnProject,
   grantsOnWorkspace,
-  isGrantedWorkspace,
+  grantedWorkspaces,
   organizationsWhere,
   type Actor,
   type Grant,
@@ -234,18 +234,22 @@ const conditionsOf = (filter: WorkspaceFilter): readonly Sql[] => [
   ...(filter.currentRunStatuses.length > 0 ? [isAtRun(filter.currentRunStatuses)] : []),
 ];
 
+/** What a list is taken from: the whole organization by standing, or else what teams have been given; one is empty. */
+const extents = (actor: Actor): readonly [whole: Sql, granted: Sql] => [
+  sql`owner.whole and w.organization = owner.id`,
+  sql`not owner.whole and w.organization = owner.id and w.id in (${grantedWorkspaces(actor)})`,
+];
+
+const countOf = (extent: Sql, conditions: readonly Sql[]): Sql =>
+  sql`(select count(*) from workspaces w where ${extent} and ${sql.and(conditions)})`;
+
 /** Counting a hundred thousand rows for every page would cost more than the page: the whole has its own count. */
 const totalOf = (actor: Actor, conditions: readonly Sql[]): Sql => {
-  const counted = sql`(select count(*) from workspaces w
-                        where ${isSeen(actor)} and w.organization = owner.id and ${sql.and(conditions)})`;
-  if (conditions.length > 0) return counted;
-  return sql`case when owner.whole
-                  then (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c where c.organization = owner.id)
-                  else ${counted} end`;
+  const [whole, granted] = extents(actor);
+  const all = sql`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c where c.organization = owner.id)`;
+  return sql`case when owner.whole then ${conditions.length === 0 ? all : countOf(whole, conditions)}
+                  else ${countOf(granted, conditions)} end`;
 };
-
-/** The whole by standing, or else what teams have been given: in the query, before paging and counting. */
-const isSeen = (actor: Actor): Sql => sql`(owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
 /** One page and the count of all, in one statement. */
 export const listWorkspaces = async (
@@ -257,6 +261,10 @@ export const listWorkspaces = async (
 ): Promise<Listed<WorkspaceRow>> => {
   const conditions = conditionsOf(filter);
   const order = orderOf(filter);
+  // Each with an order and a limit of its own, so that an index can serve it; together they are one page still.
+  const [whole, granted] = extents(actor);
+  const pageOf = (extent: Sql): Sql =>
+    sql`(select w.* from workspaces w where ${extent} and ${sql.and(conditions)} ${order.inner} ${limitOf(page)})`;
   const found = await database.rows<WorkspaceRow & { total: number; owner: string }>(sql`
     select owner.id as owner, owner.total, page.*
       from (select owner.*, ${totalOf(actor, conditions)} as total
@@ -265,9 +273,7 @@ export const listWorkspaces = async (
             offset 0) owner
       left join lateral (
         select ${columns(actor)}
-          from (select w.* from workspaces w
-                 where ${isSeen(actor)} and w.organization = owner.id and ${sql.and(conditions)}
-                 ${order.inner} ${limitOf(page)}) w
+          from (${pageOf(whole)} union all ${pageOf(granted)}) w
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      ${order.outer}`);
   const [first] = found;
