@@ -1,5 +1,4 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { Authenticator } from '#access';
 import { HealthController, httpServer } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
@@ -9,12 +8,7 @@ import type { House } from './house.js';
 @Module({})
 class HealthModule {
   static over(house: House): DynamicModule {
-    return {
-      module: HealthModule,
-      imports: [EventStoreModule.with(house)],
-      controllers: [HealthController],
-      providers: [Authenticator],
-    };
+    return { module: HealthModule, imports: [EventStoreModule.with(house)], controllers: [HealthController] };
   }
 }
 

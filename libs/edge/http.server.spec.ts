@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Authenticator } from '#access';
 import { Database, EventStore, EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import { wholeLog } from '../../test/support/log.js';
@@ -213,8 +212,6 @@ describe('a process whose database is away', () => {
       module: NothingBehind,
       imports: [EventStoreModule.with(parts)],
       controllers: [HealthController],
-      // Nobody is asked here who they are.
-      providers: [{ provide: Authenticator, useValue: {} }],
     };
     const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
     await app.listen(0, '127.0.0.1');

@@ -62,10 +62,13 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
-/** Who may send a large body is asked before it is read: a guard runs after that. */
-const identifyBeforeLargeBodies = (fastify: FastifyInstance, authenticator: Authenticator): void => {
+/**
+ * Who may send a large body is asked before it is read: a guard runs after that. A process without such routes needs
+ * nobody who could tell.
+ */
+const identifyBeforeLargeBodies = (fastify: FastifyInstance, authenticator: () => Authenticator): void => {
   fastify.addHook('onRequest', async (request) => {
-    if ((request.routeOptions.config as RouteConfig).bodyLimit) await identifyCaller(request, authenticator);
+    if ((request.routeOptions.config as RouteConfig).bodyLimit) await identifyCaller(request, authenticator());
   });
 };
 
@@ -99,7 +102,6 @@ export const httpServer = async (
     bodyParser: false,
   });
   app.useGlobalFilters(new RefusedFilter());
-  const authenticator = app.get(Authenticator, { strict: false });
-  identifyBeforeLargeBodies(fastify, authenticator);
+  identifyBeforeLargeBodies(fastify, () => app.get(Authenticator, { strict: false }));
   return app;
 };

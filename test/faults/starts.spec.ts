@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
@@ -28,6 +30,27 @@ describe('a second start on the same data folder', () => {
       expect(second.stderr).toMatch(/^\S+ is in use by process \d+: stop that one first, .*CADASTRE_DATA\n$/);
       expect((await api.get('/api/v2/organizations/acme')).status).toBe(200);
       await makeWorkspace(api, 'acme', 'afterwards');
+    },
+    LONG,
+  );
+});
+
+describe('a process by itself', () => {
+  it.each(['gateway', 'projector', 'publisher'] as const)(
+    'starts as %s beside the others, is ready, and ends with 0',
+    async (name) => {
+      const part = await makeProduct({
+        DATABASE_URL: await product.databaseUrl(),
+        CADASTRE_ENCRYPTION_KEY: (await readFile(join(product.dataFolder, 'encryption-key'), 'utf8')).trim(),
+        // Nobody listens there: that holds up what is published, and no start.
+        KAFKA_BROKERS: '127.0.0.1:1',
+      });
+      try {
+        await part.start(name);
+        expect(await part.stop()).toMatchObject({ code: 0, signal: null });
+      } finally {
+        await part.remove();
+      }
     },
     LONG,
   );

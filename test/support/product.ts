@@ -22,8 +22,8 @@ export type Product = {
   readonly port: number;
   readonly dataFolder: string;
   readonly adminToken: string;
-  /** Starts it, and resolves when it says that it is ready. */
-  start(): Promise<void>;
+  /** Starts it, whole or one of its processes, and resolves when it says that it is ready. */
+  start(process?: 'serve' | 'gateway' | 'projector' | 'publisher'): Promise<void>;
   /** Starts it, and ends it while its own Postgres is starting; resolves when the process is gone. */
   endDuringStart(signal: NodeJS.Signals): Promise<Ended>;
   /** Whether its own Postgres has left a process that may still run. */
@@ -148,9 +148,9 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     port,
     dataFolder,
     adminToken,
-    start: async () => {
-      server = launch(build, ['serve'], env);
-      await until(isReady, 'cadastre is ready');
+    start: async (name = 'serve') => {
+      server = launch(build, [name], env);
+      await until(isReady, `cadastre ${name} is ready`);
     },
     endDuringStart: async (signal) => {
       const before = postgres();
