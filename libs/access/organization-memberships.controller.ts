@@ -15,6 +15,8 @@ import {
   parseBody,
   resourceBody,
   type Document,
+  type Listed,
+  type Page,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
@@ -68,9 +70,8 @@ export class OrganizationMembershipsController {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const filter = { search: parameter(query, 'q'), status: statusOf(query), emails: listOf(query, 'filter[email]') };
-    const { rows, total } = await listMemberships(this.database, actor, organization, page, filter);
-    const included = await this.included(rows, includes, actor);
-    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+    const listed = await listMemberships(this.database, actor, organization, page, filter);
+    return this.page(listed, includes, { page, request, actor });
   }
 
   @Post('organizations/:organization/organization-memberships')
@@ -96,9 +97,8 @@ export class OrganizationMembershipsController {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const filter = { search: undefined, status: statusOf(query), emails: [] };
-    const { rows, total } = await listMembershipsOfTeam(this.database, actor, team, page, filter);
-    const included = await this.included(rows, includes, actor);
-    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+    const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
+    return this.page(listed, includes, { page, request, actor });
   }
 
   @Get('organization-memberships')
@@ -109,9 +109,7 @@ export class OrganizationMembershipsController {
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
-    const { rows, total } = await ownMemberships(this.database, actor, page);
-    const included = await this.included(rows, includes, actor);
-    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+    return this.page(await ownMemberships(this.database, actor, page), includes, { page, request, actor });
   }
 
   @Get('organization-memberships/:id')
@@ -132,6 +130,15 @@ export class OrganizationMembershipsController {
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return document(membershipResource(await this.bus.execute(new AcceptMembership(id, actor))));
+  }
+
+  private async page(
+    { rows, total }: Listed<MembershipRow>,
+    includes: Includes,
+    { page, request, actor }: { readonly page: Page; readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
   }
 
   /** People come with their memberships; teams take one more statement. */
