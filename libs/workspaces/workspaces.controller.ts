@@ -32,7 +32,8 @@ import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
 import { includedWith, workspaceIncludes, type Include } from './workspaces.include.js';
 import { filterOf } from './workspaces.filter.js';
-import { listWorkspaces, workspaceFor, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
+import { listWorkspaces } from './workspace-lists.queries.js';
+import { workspaceFor, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
 @Controller('api/v2')
 export class WorkspacesController {

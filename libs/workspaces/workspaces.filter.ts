@@ -1,5 +1,5 @@
 import { listOf, orderOf, parameter, type Query } from '#json-api';
-import { SORTS, type WorkspaceFilter } from './workspaces.queries.js';
+import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
 
 /** `filter[tagged][i][key]` with its `[value]`, at any index. */
 const taggedOf = (query: Query): WorkspaceFilter['tagged'] =>
