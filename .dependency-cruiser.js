@@ -2,6 +2,7 @@
 // A slice is any lib but the base ones. test/architecture plants a violation of each rule and sees it reported.
 const base = '(?:kernel|event-store|message-log|blob-store|json-api|access|vault|host)'; // non-capturing: a group would take $1
 const slice = `^libs/(?!${base}/)([^/]+)/`;
+const pureAccess = '^libs/access/(?:actor|grants|organization-access|permissions|rules)\\.ts$';
 
 export default {
   forbidden: [
@@ -15,10 +16,18 @@ export default {
     {
       name: 'one-dot-is-pure',
       comment:
-        'A file with one dot in its name holds rules: it knows the kernel and its own slice, no Nest, no pg, no clock.',
+        'A file with one dot in its name holds rules: it knows the kernel, its own slice and what is as pure of access; ' +
+        'no Nest, no pg, no clock.',
       severity: 'error',
       from: { path: `${slice}[a-z-]+\\.ts$`, pathNot: '/(?:index|to-[a-z-]+)\\.ts$' },
-      to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', '^libs/$1/[a-z-]+\\.ts$'] },
+      to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', '^libs/$1/[a-z-]+\\.ts$', '^libs/access/rules\\.ts$'] },
+    },
+    {
+      name: 'access-rules-are-pure',
+      comment: 'What rules of slices see of access, by #access/rules, is bound as they are.',
+      severity: 'error',
+      from: { path: pureAccess },
+      to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', pureAccess] },
     },
     {
       name: 'kernel-imports-nothing',

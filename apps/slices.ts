@@ -1,9 +1,9 @@
-import { accessSlice } from '#access';
 import { agentsSlice } from '#agents';
 import { auditTrailSlice } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
 import { registryOf, type Follower, type Slice } from '#event-store';
 import { organizationsSlice } from '#organizations';
+import { peopleSlice } from '#people';
 import { configurationSweeper, runsSlice } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';
@@ -13,7 +13,7 @@ import { workspacesSlice } from '#workspaces';
 
 const subjects: readonly Slice[] = [
   organizationsSlice,
-  accessSlice,
+  peopleSlice,
   workspacesSlice,
   stateSlice,
   runsSlice,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { contextOf, standingIn, standingsOf, systemContext, type Actor, type Identity, type TeamRow } from './actor.js';
-import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './team.js';
+import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './organization-access.js';
 
 const inTeam = (organization: string, name: string, access: Partial<OrganizationAccess> = {}): TeamRow => ({
   id: `team-${name}`,

@@ -1,6 +1,12 @@
 import type { EventContext, Timestamp } from '#kernel';
-import type { TokenKind } from './authentication-token.js';
-import type { OrganizationAccess } from './team.js';
+import type { OrganizationAccess } from './organization-access.js';
+
+/**
+ * Whom a token speaks for. An `audit-trails` token belongs to an organization and reads its trail, nothing else; an
+ * `agent` token belongs to an agent pool and executes its runs.
+ */
+export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent'] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** What someone is in an organization, or at the site: what the permission table asks for. */
 export type Standing =

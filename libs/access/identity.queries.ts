@@ -1,7 +1,6 @@
 import { sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { standingsOf, type Identity, type Standing, type TeamRow } from './actor.js';
-import type { TokenKind } from './authentication-token.js';
+import { standingsOf, type Identity, type Standing, type TeamRow, type TokenKind } from './actor.js';
 
 type IdentityRow = {
   readonly kind: TokenKind;

@@ -4,8 +4,8 @@ import { Refused } from '#kernel';
 import type { Identity, Standing } from './actor.js';
 import { PROJECT_FIELDS, WORKSPACE_FIELDS } from './grants.js';
 import type { Grant, ProjectAccess, ProjectWorkspaceAccess, WorkspaceAccess } from './grants.js';
+import { ORGANIZATION_ACCESS } from './organization-access.js';
 import { demand, may, permissions, SITE, type Permission } from './permissions.js';
-import { ORGANIZATION_ACCESS } from './team.js';
 
 const ALL = Object.keys(permissions) as Permission[];
 

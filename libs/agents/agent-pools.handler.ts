@@ -10,7 +10,8 @@ import {
   unchanged,
   type Write,
 } from '#event-store';
-import { contextOf, destroyTokens, type Actor } from '#access';
+import { contextOf, type Actor } from '#access';
+import { destroyTokens } from '#people/to-people';
 import { agentPool, SCOPES, type AgentPoolCommand, type Scope, type Scopes } from './agent-pool.js';
 import {
   agentPoolById,

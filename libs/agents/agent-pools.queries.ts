@@ -6,12 +6,11 @@ import {
   isGrantedProject,
   isGrantedWorkspace,
   organizationsWhere,
-  tokensOf,
   type Actor,
   type Identity,
-  type OwnedToken,
   type Permission,
 } from '#access';
+import { tokensOf, type OwnedToken } from '#people/to-people';
 import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import { ERRORED_AFTER_MS } from './agent.js';
 import type { PoolUse, Scope, Scopes } from './agent-pool.js';

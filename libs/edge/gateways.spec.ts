@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessModule, ensureUser, issueUserToken, makeOwner } from '#access';
+import { AccessModule } from '#access';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import { OrganizationsModule } from '#organizations';
+import { ensureUser, issueUserToken, makeOwner, PeopleModule } from '#people';
 import {
   answered,
   makeMember,
@@ -36,6 +37,7 @@ beforeAll(async () => {
     EventStoreModule.with({ store, clock, ids }),
     EdgeModule,
     AccessModule,
+    PeopleModule,
     OrganizationsModule.with(settings),
   ];
   const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureUser, issueUserToken } from '#access';
+import { ensureUser, issueUserToken } from '#people';
 import { sql } from '#kernel';
 import { logLength } from '../../test/support/log.js';
 import {

@@ -1,8 +1,9 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, writeOf } from '#event-store';
-import { contextOf, demand, fresh, membership, OWNERS, SITE, team, type Actor, type Permission } from '#access';
+import { contextOf, demand, fresh, SITE, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
+import { foundOwners } from '#people/to-people';
 import {
   organization,
   POOL,
@@ -64,30 +65,17 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
     demand(actor, 'create-organization', SITE);
     const id = this.ids.next('org');
     const defaultProject = this.ids.next('prj');
-    const ownersTeam = this.ids.next('team');
-    const membershipId = this.ids.next('ou');
-    const owners = { name: OWNERS, visibility: 'organization' } as const;
-    const founder = { user: actor.id, username: actor.name };
+    const owners = foundOwners(this.ids, id, { user: actor.id, username: actor.name });
     const writes = [
       writeOf(organization, unborn(id, organization), id, {
         type: 'CreateOrganization',
-        data: { ...data, defaultProject, ownersTeam },
+        data: { ...data, defaultProject, ownersTeam: owners.team },
       }),
       writeOf(project, unborn(defaultProject, project), id, {
         type: 'CreateProject',
         data: { name: DEFAULT_PROJECT },
       }),
-      writeOf(
-        team,
-        unborn(ownersTeam, team),
-        id,
-        { type: 'CreateTeam', data: owners },
-        { type: 'AddTeamMembers', data: { members: [founder] } },
-      ),
-      writeOf(membership, unborn(membershipId, membership), id, {
-        type: 'CreateMembership',
-        data: { ...founder, email: null, status: 'active' },
-      }),
+      ...owners.writes,
     ];
     // It has no pools yet, so that it can name none.
     heldPool(data.settings.defaultAgentPool ?? null, null, { pointer: POOL });

@@ -16,7 +16,9 @@ const SMALL_HOUSE: Readonly<Record<string, string>> = {
   'libs/message-log/index.ts': `export { log } from './log.js';`,
   'libs/message-log/log.ts': `import { Kafka } from 'kafkajs'; export const log = Kafka;`,
   'libs/json-api/index.ts': `export const document = 1;`,
-  'libs/access/index.ts': `export const actor = 1;`,
+  'libs/access/index.ts': `export * from './rules.js'; export const guard = 1;`,
+  'libs/access/rules.ts': `export * from './actor.js';`,
+  'libs/access/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
   'libs/host/index.ts': `export const settings = 1;`,
   'libs/tags/index.ts': `export { tagsSlice } from './tags.slice.js'; export type { Tag } from './tag.js';`,
   'libs/tags/tag.ts': `export type Tag = string; export const tag = 't';`,
@@ -61,6 +63,21 @@ const VIOLATIONS: readonly Planted[] = [
     rule: 'one-dot-is-pure',
     file: 'libs/runs/wired.ts',
     content: `import { queries } from './runs.queries.js'; export const run = queries;`,
+  },
+  {
+    rule: 'one-dot-is-pure',
+    file: 'libs/runs/asked.ts',
+    content: `import { actor } from '#access'; export const run = actor;`,
+  },
+  {
+    rule: 'access-rules-are-pure',
+    file: 'libs/access/permissions.ts',
+    content: `import { guard } from './index.js'; export const permissions = guard;`,
+  },
+  {
+    rule: 'access-rules-are-pure',
+    file: 'libs/access/grants.ts',
+    content: `import type { Store } from '#event-store'; export type Grant = Store;`,
   },
   {
     rule: 'kernel-imports-nothing',
@@ -120,8 +137,12 @@ const VIOLATIONS: readonly Planted[] = [
 ];
 
 const LAWFUL: Readonly<Record<string, string>> = {
-  // Rules know the kernel and their own slice …
-  'libs/runs/run.ts': `import { message } from '#kernel'; import { plan } from './plan.js'; export const run = [message, plan];`,
+  // Rules know the kernel, their own slice, and the rules of access …
+  'libs/runs/run.ts': `
+    import { message } from '#kernel';
+    import { actor } from '#access/rules';
+    import { plan } from './plan.js';
+    export const run = [message, actor, plan];`,
   'libs/runs/plan.ts': `export const plan = 1;`,
   // … what is wired knows the base, its neighbours' types, and the commands that may be sent to them …
   'libs/runs/runs.handler.ts': `

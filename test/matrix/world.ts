@@ -1,5 +1,5 @@
 import { Clock } from '#kernel';
-import { ensureUser, issueUserToken } from '#access';
+import { ensureUser, issueUserToken } from '#people';
 import { attributesOf } from '#json-api';
 import { answered, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
 import type { TestServer } from '../support/server.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureAdmin } from '#access';
+import { ensureAdmin } from '#people';
 import { FollowerRunner, type Database, type EventStore } from '#event-store';
 import { createLogger, NestLog, RandomIds, readSettings, SystemClock, type Settings } from '#host';
 import { httpServer } from '#edge';

@@ -1,4 +1,4 @@
-import { ensureUser, issueUserToken, makeOwner, setEmail } from '#access';
+import { ensureUser, issueUserToken, makeOwner, setEmail } from '#people';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
 import type { Settings } from '#host';
 import { migrateHouse, openHouse, type House } from '../../house.js';

@@ -1,4 +1,4 @@
-import { ensureAdmin, hasAdmin } from '#access';
+import { ensureAdmin, hasAdmin } from '#people';
 import { BadSettings, keepSecret, type Settings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
 import { migrateHouse, openHouse, type House } from '../../house.js';

@@ -7,6 +7,7 @@ import { AuditTrailModule } from '#audit-trail';
 import { EdgeModule, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { OrganizationsModule } from '#organizations';
+import { PeopleModule } from '#people';
 import { RunsModule } from '#runs';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
@@ -30,6 +31,7 @@ export class GatewayModule {
         VaultModule.with(house),
         EdgeModule,
         AccessModule,
+        PeopleModule,
         OrganizationsModule.with(settings),
         WorkspacesModule,
         StateModule.with({ blobs, encryptionKey, publicUrl }),

@@ -1,0 +1,42 @@
+import { conflict, notFound, type Decider, type Message, type Timestamp } from '#kernel';
+import type { TokenKind } from '#access/rules';
+
+type Birth = {
+  kind: TokenKind;
+  /** `user-…`, `team-…`, `org-…` or `apool-…`. */
+  owner: string;
+  description: string | null;
+  createdBy: { type: string; id: string } | null;
+  expiredAt: Timestamp | null;
+};
+
+/** The secret is in no event: its hash stands in access.token_hashes under the token's id. */
+export type AuthenticationTokenEvent =
+  | Message<'AuthenticationTokenCreated', Birth>
+  | Message<'AuthenticationTokenDestroyed', { kind: TokenKind; owner: string }>;
+
+export type AuthenticationTokenCommand =
+  Message<'CreateAuthenticationToken', Birth> | Message<'DestroyAuthenticationToken', Record<never, never>>;
+
+type Token =
+  | { readonly status: 'absent' | 'destroyed' }
+  | { readonly status: 'active'; readonly kind: TokenKind; readonly owner: string };
+
+export const authenticationToken: Decider<Token, AuthenticationTokenCommand, AuthenticationTokenEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    CreateAuthenticationToken: ({ kind, owner, description, createdBy, expiredAt }, state) => {
+      if (state.status !== 'absent') throw conflict('Token exists already');
+      return [{ type: 'AuthenticationTokenCreated', data: { kind, owner, description, createdBy, expiredAt } }];
+    },
+    DestroyAuthenticationToken: (_, state) => {
+      if (state.status !== 'active') throw notFound();
+      return [{ type: 'AuthenticationTokenDestroyed', data: { kind: state.kind, owner: state.owner } }];
+    },
+  },
+  evolve: {
+    AuthenticationTokenCreated: ({ kind, owner }) => ({ status: 'active', kind, owner }),
+    AuthenticationTokenDestroyed: () => ({ status: 'destroyed' }),
+  },
+};

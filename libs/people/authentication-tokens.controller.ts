@@ -1,0 +1,239 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest } from '#kernel';
+import { Database } from '#event-store';
+import {
+  document,
+  orderOf,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  toOne,
+  typeOf,
+  type Document,
+  type Query as QueryOf,
+  type Relationship,
+  type Resource,
+} from '#json-api';
+import { CurrentActor, type Actor, type TokenKind } from '#access';
+import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
+import {
+  listTeamTokens,
+  listTokens,
+  TEAM_TOKEN_SORTS,
+  tokenFor,
+  type TeamTokenFilter,
+  type TokenOwner,
+  type TokenRow,
+} from './authentication-tokens.queries.js';
+
+const description = z.string().max(1_000);
+const expiry = z.iso
+  .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
+  // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.
+  .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
+  .nullish();
+const type = typeOf('authentication-tokens', 'authentication-token', 'agent-tokens');
+
+const body = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z.object({ description: description.nullish(), 'expired-at': expiry }).default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+/** Of owners whose tokens are told apart by what they are for. */
+const namedBody = z.object({
+  data: z.object({
+    type,
+    attributes: z
+      .object({
+        description: description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
+        'expired-at': expiry,
+      })
+      // Not `default`, which would not be looked at: a missing description is what is wrong then.
+      .prefault({} as never),
+  }),
+});
+
+const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
+  const { description: text = null, 'expired-at': end } = attributes;
+  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies NewToken;
+};
+
+/** Of an agent's token clients read a person, as of a run, also where a team has made it. */
+const creatorOf = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
+  type === null ? { data: null } : toOne(kind === 'agent' ? 'users' : type, createdBy);
+
+const resource = (token: TokenRow | IssuedToken): Resource => ({
+  id: token.id,
+  type: 'authentication-tokens',
+  attributes: {
+    'created-at': token.createdAt,
+    'last-used-at': token.lastUsedAt,
+    description: token.description,
+    // Shown once, by the answer that created it; afterwards only its hash exists.
+    token: 'secret' in token ? token.secret : null,
+    'expired-at': token.expiredAt,
+  },
+  relationships: {
+    'created-by': creatorOf(token),
+    ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
+  },
+});
+
+@Controller('api/v2')
+export class AuthenticationTokensController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('users/:id/authentication-tokens')
+  listOfUser(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'user', key: id }, query, request, actor);
+  }
+
+  @Post('users/:id/authentication-tokens')
+  createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'user', key: id }, tokenOf(parseBody(body, input).data.attributes), actor);
+  }
+
+  @Get('teams/:id/authentication-tokens')
+  listOfTeam(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'team', key: id }, query, request, actor);
+  }
+
+  @Post('teams/:id/authentication-tokens')
+  createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
+  }
+
+  @Get('teams/:id/authentication-token')
+  showOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown({ kind: 'team', key: id }, actor);
+  }
+
+  /** The one token of a team that has no name, as there was before teams could have several. */
+  @Post('teams/:id/authentication-token')
+  replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const token = { ...tokenOf(parseBody(body, input).data.attributes), description: null };
+    return this.issue({ kind: 'team', key: id }, token, actor, true);
+  }
+
+  @Delete('teams/:id/authentication-token')
+  @HttpCode(204)
+  async destroyOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken({ kind: 'team', key: id }, actor));
+  }
+
+  @Get('organizations/:organization/team-tokens')
+  async listOfTeams(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listTeamTokens(this.database, actor, organization, page, teamTokenFilter(query));
+    return pageDocument(rows.map(resource), page, total, request.url);
+  }
+
+  @Get('agent-pools/:id/authentication-tokens')
+  listOfAgentPool(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'agent', key: id }, query, request, actor);
+  }
+
+  @Post('agent-pools/:id/authentication-tokens')
+  createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
+  }
+
+  @Get('organizations/:organization/authentication-token')
+  showOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.shown({ kind: organizationKind(query), key: name }, actor);
+  }
+
+  @Post('organizations/:organization/authentication-token')
+  replaceOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Body() input: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const token = tokenOf(parseBody(body, input).data.attributes);
+    return this.issue({ kind: organizationKind(query), key: name }, token, actor, true);
+  }
+
+  @Delete('organizations/:organization/authentication-token')
+  @HttpCode(204)
+  async destroyOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    await this.bus.execute(new DestroyToken({ kind: organizationKind(query), key: name }, actor));
+  }
+
+  @Get('authentication-tokens/:id')
+  show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown(id, actor);
+  }
+
+  @Delete('authentication-tokens/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken(id, actor));
+  }
+
+  private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listTokens(this.database, actor, owner, page);
+    return pageDocument(rows.map(resource), page, total, request.url);
+  }
+
+  private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
+    return document(resource(await tokenFor(this.database, actor, target)));
+  }
+
+  private async issue(owner: TokenOwner, token: NewToken, actor: Actor, replaces = false): Promise<Document> {
+    return document(resource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
+  }
+}
+
+/** A word that is misspelt must not replace the token that runs everything. */
+const organizationKind = (query: QueryOf): TokenKind => {
+  const kind = parameter(query, 'token') || 'organization';
+  if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
+  return kind;
+};
+
+/** Those that end first come first, as the vendor has it. */
+const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
+  search: parameter(query, 'q'),
+  ...orderOf(query, TEAM_TOKEN_SORTS),
+});

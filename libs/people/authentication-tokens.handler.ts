@@ -1,0 +1,101 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids, sql, unprocessable, type Timestamp } from '#kernel';
+import { brokenUnique, EventStore, unborn, unchanged, writeOf } from '#event-store';
+import { ACTOR_TYPE, contextOf, hashOf, type Actor } from '#access';
+import { authenticationToken } from './authentication-token.js';
+import { placeForToken, tokenById, tokenFor, type TokenOwner, type TokenRow } from './authentication-tokens.queries.js';
+
+export type NewToken = { readonly description: string | null; readonly expiredAt: Timestamp | null };
+
+/** With the secret, which leaves here once and is never kept. */
+export type IssuedToken = TokenRow & { readonly secret: string };
+
+export class IssueToken extends Command<IssuedToken> {
+  constructor(
+    readonly owner: TokenOwner,
+    readonly token: NewToken,
+    /** Takes the place of the one before, which opens nothing from then on. */
+    readonly replaces: boolean,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class DestroyToken extends Command<void> {
+  constructor(
+    /** Its id, or whose only token it is. */
+    readonly target: string | TokenOwner,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
+
+const refuseSecond = (error: unknown): never => {
+  if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
+  throw unprocessable('Description has already been taken', 'description');
+};
+
+@CommandHandler(IssueToken)
+export class IssueTokenHandler implements ICommandHandler<IssueToken> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  execute(command: IssueToken): Promise<IssuedToken> {
+    return this.store
+      .untilFirst(() => this.issue(command), { races: 'authentication_tokens_only_one' })
+      .catch(refuseSecond);
+  }
+
+  private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
+    const place = await placeForToken(this.store.database, actor, owner, replaces);
+    this.refusePast(token);
+    const id = this.ids.next('at');
+    const secret = this.ids.secret();
+    const createdBy = { type: ACTOR_TYPE[actor.kind], id: actor.id };
+    const birth = { ...token, kind: place.kind, owner: place.owner, createdBy };
+    const create = { type: 'CreateAuthenticationToken', data: birth } as const;
+    const replaced = await Promise.all(
+      place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
+    );
+    const { rows } = await this.store.append(
+      [
+        ...place.held.map(({ stream, version }) => unchanged(stream, version)),
+        ...replaced.map((old) => writeOf(authenticationToken, old, place.organization, DESTROY)),
+        writeOf(authenticationToken, unborn(id, authenticationToken), place.organization, create),
+      ],
+      contextOf(actor),
+      [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`, tokenById(id)],
+    );
+    return { ...(rows.at(-1)?.[0] as TokenRow), secret };
+  }
+
+  private refusePast({ expiredAt }: NewToken): void {
+    if (expiredAt === null || Date.parse(expiredAt) > this.clock.now().getTime()) return;
+    throw unprocessable('Expired at must be in the future', 'expired-at');
+  }
+}
+
+@CommandHandler(DestroyToken)
+export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ target, actor }: DestroyToken): Promise<void> {
+    await this.store.handle({
+      decider: authenticationToken,
+      load: async () => {
+        const found = await tokenFor(this.store.database, actor, target);
+        return { ...(await this.store.restore(found.id, authenticationToken, found.snapshot)), found };
+      },
+      command: () => DESTROY,
+      organization: ({ found }) => found.organization,
+      context: contextOf(actor),
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest } from '#kernel';
+import { Database } from '#event-store';
+import {
+  document,
+  identifiersBody,
+  includesOf,
+  listOf,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Listed,
+  type Page,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { CurrentActor, type Actor } from '#access';
+import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
+import { membershipResource } from './organization-memberships.document.js';
+import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
+import {
+  listMemberships,
+  listMembershipsOfTeam,
+  membershipFor,
+  ownMemberships,
+  type MembershipRow,
+} from './organization-memberships.queries.js';
+import { teamResource } from './teams.document.js';
+import { teamsById } from './teams.queries.js';
+import { userResource } from './users.document.js';
+
+const invitationBody = resourceBody(
+  'organization-memberships',
+  z.object({ email: z.string() }),
+  z.object({ teams: identifiersBody('teams').optional() }).optional(),
+);
+
+const INCLUDES = ['user', 'teams'] as const;
+type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+
+const statusOf = (query: QueryOf): MembershipStatus | undefined => {
+  const text = parameter(query, 'filter[status]');
+  if (!text) return undefined;
+  const status = MEMBERSHIP_STATUSES.find((one) => one === text);
+  if (!status) throw badRequest(`filter[status] can only be ${MEMBERSHIP_STATUSES.join(' or ')}`, 'filter[status]');
+  return status;
+};
+
+@Controller('api/v2')
+export class OrganizationMembershipsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/organization-memberships')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const filter = { search: parameter(query, 'q'), status: statusOf(query), emails: listOf(query, 'filter[email]') };
+    const listed = await listMemberships(this.database, actor, organization, page, filter);
+    return this.page(listed, includes, { page, request, actor });
+  }
+
+  @Post('organizations/:organization/organization-memberships')
+  async invite(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes, relationships } = parseBody(invitationBody, body).data;
+    const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
+    const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
+    return document(membershipResource(await this.bus.execute(invitation)));
+  }
+
+  /** Who comes and goes there is told to the team itself (teams.controller.ts). */
+  @Get('teams/:id/relationships/organization-memberships')
+  async listOfTeam(
+    @Param('id') team: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    const filter = { search: undefined, status: statusOf(query), emails: [] };
+    const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
+    return this.page(listed, includes, { page, request, actor });
+  }
+
+  @Get('organization-memberships')
+  async listOwn(
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const page = pageOf(query);
+    return this.page(await ownMemberships(this.database, actor, page), includes, { page, request, actor });
+  }
+
+  @Get('organization-memberships/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = includesOf(query, INCLUDES);
+    const row = await membershipFor(this.database, actor, id);
+    return document(membershipResource(row), await this.included([row], includes, actor));
+  }
+
+  @Delete('organization-memberships/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new RemoveMembership(id, actor));
+  }
+
+  /** Invitations are records here and no mail, so that whoever is invited says yes by the API as well. */
+  @Post('organization-memberships/:id/actions/accept')
+  @HttpCode(200)
+  async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(membershipResource(await this.bus.execute(new AcceptMembership(id, actor))));
+  }
+
+  private async page(
+    { rows, total }: Listed<MembershipRow>,
+    includes: Includes,
+    { page, request, actor }: { readonly page: Page; readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+  }
+
+  /** People come with their memberships; teams take one more statement. */
+  private async included(
+    rows: readonly MembershipRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const people = includes.has('user') ? rows.map(({ person }) => userResource(person, actor)) : [];
+    if (!includes.has('teams')) return people;
+    const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
+    const teams = ids.length === 0 ? [] : await teamsById(this.database, actor, ids);
+    return [...people, ...teams.map((team) => teamResource(team, actor))];
+  }
+}

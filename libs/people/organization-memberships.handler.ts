@@ -1,0 +1,192 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable } from '#kernel';
+import { EventStore, firstRow, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { contextOf, may, type Actor, type Permission } from '#access';
+import { membership, type MembershipStatus } from './membership.js';
+import {
+  isInTeams,
+  membershipById,
+  membershipForCommand,
+  placeForInvitation,
+  type MembershipForCommand,
+  type MembershipRow,
+  type PlaceForInvitation,
+} from './organization-memberships.queries.js';
+import { team } from './team.js';
+import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
+import { isOwnerless } from './teams.queries.js';
+import { checkEmail, user, usernameFrom } from './user.js';
+
+export class InviteMember extends Command<MembershipRow> {
+  constructor(
+    readonly organization: string,
+    readonly email: string,
+    /** Ids of teams that they will be in. */
+    readonly teams: readonly string[],
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class AcceptMembership extends Command<MembershipRow> {
+  constructor(
+    readonly id: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class RemoveMembership extends Command<void> {
+  constructor(
+    readonly id: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Where somebody else was faster, what they made is found when it is read again. */
+const RACES = ['organization_memberships_organization_user_key', 'users_email_key', 'users_username_key'];
+
+/** Who is known by no such address gets an account, so that there is somebody to be in teams. */
+@CommandHandler(InviteMember)
+export class InviteMemberHandler implements ICommandHandler<InviteMember> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  execute(invitation: InviteMember): Promise<MembershipRow> {
+    return this.store.untilFirst(() => this.invite(invitation), { races: RACES });
+  }
+
+  private async invite({ organization, email, teams, actor }: InviteMember): Promise<MembershipRow> {
+    // First: it says how long an address is, and to find a name in it takes its length squared.
+    checkEmail(email);
+    const username = usernameFrom(email);
+    const place = await placeForInvitation(this.store.database, actor, organization, { email, username, teams });
+    refuseMember(place);
+    const account = this.accountFor(place, email, username);
+    const { person } = account;
+    const id = this.ids.next('ou');
+    const birth = { user: person.id, username: person.username, email, status: statusFor(place) };
+    const { rows } = await this.store.append(
+      [
+        unchanged(place.organization, place.organizationVersion),
+        ...account.writes,
+        writeOf(membership, unborn(id, membership), place.organization, { type: 'CreateMembership', data: birth }),
+        ...(await this.joining(place, teams, person, actor)),
+      ],
+      contextOf(actor),
+      [membershipById(id, actor)],
+    );
+    return firstRow<MembershipRow>(rows);
+  }
+
+  private accountFor({ person, isUsernameTaken }: PlaceForInvitation, email: string, username: string) {
+    if (person) return { person, writes: [] };
+    const id = this.ids.next('user');
+    const free = isUsernameTaken ? `${username}-${id.slice(-6)}` : username;
+    const birth = { type: 'CreateUser', data: { username: free, email, siteAdmin: false } } as const;
+    return { person: { id, username: free }, writes: [writeOf(user, unborn(id, user), null, birth)] };
+  }
+
+  private joining(
+    place: PlaceForInvitation,
+    asked: readonly string[],
+    person: { readonly id: string; readonly username: string },
+    actor: Actor,
+  ): Promise<Write[]> {
+    const members = [{ user: person.id, username: person.username }];
+    const joined = asked.map((id, index) => {
+      const found = place.teams.find((one) => one.id === id);
+      if (!found || !mayReadTeam(actor, found)) {
+        throw unprocessable(`Team ${id} does not exist`, `/data/relationships/teams/data/${index}/id`);
+      }
+      demandChangeTeam(actor, 'manage-team-membership', found);
+      return found;
+    });
+    return Promise.all(
+      joined.map(async ({ id, snapshot }) =>
+        writeOf(team, await this.store.restore(id, team, snapshot), place.organization, {
+          type: 'AddTeamMembers',
+          data: { members },
+        }),
+      ),
+    );
+  }
+}
+
+const refuseMember = ({ person }: PlaceForInvitation): void => {
+  if (!person?.status) return;
+  const how = person.status === 'invited' ? 'has already been invited to' : 'is already a member of';
+  throw unprocessable(`User ${how} the organization`, 'email');
+};
+
+/** Who is in already, by a team of the time before there were memberships, stays in. */
+const statusFor = ({ person }: PlaceForInvitation): MembershipStatus => (person?.isMember ? 'active' : 'invited');
+
+@CommandHandler(AcceptMembership)
+export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ id, actor }: AcceptMembership): Promise<MembershipRow> {
+    const { rows } = await this.store.handle({
+      decider: membership,
+      load: async () => {
+        const found = await membershipForCommand(this.store.database, actor, () => 'accept-membership', id);
+        return { ...(await this.store.restore(id, membership, found.snapshot)), found };
+      },
+      command: ({ found }) => ({ type: 'AcceptMembership', data: { username: found.username } }) as const,
+      organization: ({ found }) => found.organization,
+      context: contextOf(actor),
+      read: () => [membershipById(id, actor)],
+    });
+    return firstRow<MembershipRow>(rows);
+  }
+}
+
+/** Whoever goes leaves the organization's teams with the same append. */
+@CommandHandler(RemoveMembership)
+export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership> {
+  constructor(private readonly store: EventStore) {}
+
+  execute({ id, actor }: RemoveMembership): Promise<void> {
+    return this.store.untilFirst(async () => {
+      const found = await membershipForCommand(this.store.database, actor, (row) => permissionToRemove(row, actor), id);
+      const { organization, username, teams } = found;
+      if (!may(actor, 'leave-organization', found)) for (const one of teams) demandReadTeam(actor, one);
+      const its = await this.store.restore(id, membership, found.snapshot);
+      const removal = { type: 'RemoveMembership', data: { username } } as const;
+      await this.store.append(
+        // First of all, so that nobody is adding them to a team any more when it is asked whether they are in any.
+        [writeOf(membership, its, organization, removal), ...(await this.leaving(found))],
+        contextOf(actor),
+        [
+          staleWhen(isInTeams(organization, found.user)),
+          ...teams.filter(({ owners }) => owners).map((owned) => staleWhen(isOwnerless(owned.id))),
+        ],
+      );
+    });
+  }
+
+  private leaving({ organization, user: id, username, teams }: MembershipForCommand): Promise<Write[]> {
+    const members = [{ user: id, username }];
+    return Promise.all(
+      teams.map(async ({ id: stream, owners, snapshot }) =>
+        writeOf(team, await this.store.restore(stream, team, snapshot), organization, {
+          type: 'RemoveTeamMembers',
+          data: { members, owners },
+        }),
+      ),
+    );
+  }
+}
+
+/** Anybody may go; an owner is sent away by owners only, and nobody out of a team that the sender does not see. */
+const permissionToRemove = (row: MembershipForCommand, actor: Actor): Permission => {
+  if (may(actor, 'leave-organization', row)) return 'leave-organization';
+  return row.teams.some(({ isOwners }) => isOwners) ? 'manage-owners' : 'manage-memberships';
+};

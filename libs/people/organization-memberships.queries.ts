@@ -1,0 +1,212 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { demand, fresh, type Actor, type Identity, type Permission, type Place } from '#access';
+import type { MembershipStatus } from './membership.js';
+import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
+import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
+import type { UserRow } from './users.queries.js';
+
+export type MembershipRow = Place & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly user: string;
+  readonly person: UserRow;
+  readonly email: string | null;
+  readonly status: MembershipStatus;
+  readonly createdAt: Timestamp;
+  /** Ids of their teams, those that the caller sees. */
+  readonly teams: readonly string[];
+};
+
+// An address is shown as it was written by who invited, for as long as it is the person's.
+const EMAIL = sql.raw(`case when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
+
+const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName", u.id as "user",
+  jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email, 'siteAdmin', u.site_admin) as person,
+  ${EMAIL} as email, m.status, m.created_at as "createdAt",
+  array(select t.id from team_members tm join teams t on t.id = tm.team
+         where tm.user_id = u.id and t.organization = m.organization and ${isSeenTeam(actor)} order by t.id) as teams`;
+
+const FROM = sql.raw(
+  'from organization_memberships m join organizations o on o.id = m.organization join users u on u.id = m.user_id',
+);
+
+export const membershipById = (id: string, actor: Identity): Sql =>
+  sql`select ${columns(actor)} ${FROM} where m.id = ${id}`;
+
+export const membershipFor = async (database: Database, actor: Actor, id: string): Promise<MembershipRow> => {
+  const row = await database.row<MembershipRow>(sql`${membershipById(id, actor)} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-memberships', row);
+  return row;
+};
+
+export type MembershipFilter = {
+  readonly search: string | undefined;
+  readonly status: MembershipStatus | undefined;
+  readonly emails: readonly string[];
+};
+
+const conditionsOf = ({ search, status, emails }: MembershipFilter): readonly Sql[] => [
+  ...(status ? [sql`m.status = ${status}`] : []),
+  ...(emails.length > 0 ? [sql`lower(${EMAIL}) = any (${emails.map((email) => email.toLowerCase())}::text[])`] : []),
+  ...(search
+    ? [sql`(position(lower(${search}) in lower(u.username)) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`]
+    : []),
+];
+
+/** One page and the count of all, in one statement. */
+export const listMemberships = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  filter: MembershipFilter,
+): Promise<Listed<MembershipRow>> => {
+  const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter)]);
+  const found = await database.rows<MembershipRow & { owner: string; total: number; name: string }>(sql`
+    select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
+      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
+                          order by u.username ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-memberships', { organization: first.owner });
+  return listedIn(found);
+};
+
+/** Who is in a team, invited or active, for whoever sees it; by name. */
+export const listMembershipsOfTeam = async (
+  database: Database,
+  actor: Actor,
+  team: string,
+  page: Page,
+  filter: MembershipFilter,
+): Promise<Listed<MembershipRow>> => {
+  const where = sql.and([
+    sql`m.organization = place.organization`,
+    sql`m.user_id in (select user_id from team_members where team = ${team})`,
+    ...conditionsOf(filter),
+  ]);
+  const found = await database.rows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(sql`
+    select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
+      from (select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
+             where t.id = ${team} and ${fresh(actor)}) place
+      left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
+                          order by u.username ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demandReadTeam(actor, first.place);
+  return listedIn(found);
+};
+
+/** Where the caller belongs to, and is invited to. */
+export const ownMemberships = async (database: Database, actor: Actor, page: Page): Promise<Listed<MembershipRow>> => {
+  const found = await database.rows<MembershipRow & { total: number; name: string }>(sql`
+    select total.n as total, page.*
+      from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${fresh(actor)}) total
+      left join lateral (select ${columns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
+                          order by o.name ${limitOf(page)}) page on true
+     order by page.name`);
+  return listedIn(found);
+};
+
+/** People by their ids; `id` null for who has no membership in that organization, as members of old logs. */
+export type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
+
+export const membersOf = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  users: readonly string[],
+): Promise<MemberRow[]> =>
+  database.rows<MemberRow>(sql`
+    select ${columns(actor)}
+      from users u left join organization_memberships m on m.user_id = u.id and m.organization = ${organization}
+      left join organizations o on o.id = m.organization
+     where u.id = any (${users}::text[]) order by u.username`);
+
+/** What an invitation meets. */
+export type PlaceForInvitation = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly person: {
+    readonly id: string;
+    readonly username: string;
+    readonly status: MembershipStatus | null;
+    /** By a team alone, as in logs from before there were memberships. */
+    readonly isMember: boolean;
+  } | null;
+  readonly isUsernameTaken: boolean;
+  readonly teams: readonly (TeamPlace & { readonly id: string; readonly snapshot: Snapshot })[];
+};
+
+export const placeForInvitation = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  asked: { readonly email: string; readonly username: string; readonly teams: readonly string[] },
+): Promise<PlaceForInvitation> => {
+  const row = await database.row<PlaceForInvitation>(sql`
+    select o.id as organization, so.version as "organizationVersion",
+           (select jsonb_build_object(
+                     'id', u.id, 'username', u.username, 'status', m.status,
+                     'isMember', exists (select 1 from team_members tm join teams t on t.id = tm.team
+                                          where tm.user_id = u.id and t.organization = o.id))
+              from users u left join organization_memberships m on m.user_id = u.id and m.organization = o.id
+             where lower(u.email) = lower(${asked.email})) as person,
+           exists (select 1 from users where username = ${asked.username}) as "isUsernameTaken",
+           coalesce((select jsonb_agg(to_jsonb(place)) from (
+             select t.id, ${teamPlace(actor)}, ${snapshotOf('s')} as snapshot
+               from teams t join event_store.streams s on s.stream = t.id
+              where t.organization = o.id and t.id = any (${asked.teams}::text[])) place), '[]') as teams
+      from organizations o join event_store.streams so on so.stream = o.id
+     where o.name = ${organizationName} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-memberships', row);
+  return row;
+};
+
+/** A team that somebody is in, as their leaving needs it. */
+export type TeamToLeave = TeamPlace & {
+  readonly id: string;
+  readonly owners: readonly string[] | null;
+  readonly snapshot: Snapshot;
+};
+
+export type MembershipForCommand = Place & {
+  readonly organization: string;
+  readonly user: string;
+  readonly username: string;
+  readonly snapshot: Snapshot;
+  readonly teams: readonly TeamToLeave[];
+};
+
+export const membershipForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: (found: MembershipForCommand) => Permission,
+  id: string,
+): Promise<MembershipForCommand> => {
+  const row = await database.row<MembershipForCommand>(sql`
+    select m.organization, u.id as "user", u.username, ${snapshotOf('s')} as snapshot,
+           coalesce((select jsonb_agg(to_jsonb(team)) from (
+             select t.id, ${teamPlace(actor)}, ${ownersBy(sql.raw('t.id'))} as owners, ${snapshotOf('ts')} as snapshot
+               from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
+              where tm.user_id = u.id and t.organization = m.organization) team), '[]') as teams
+      ${FROM} join event_store.streams s on s.stream = m.id
+     where m.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-memberships', row);
+  demand(actor, permission(row), row);
+  return row;
+};
+
+/** Whether somebody is in any team of an organization. */
+export const isInTeams = (organization: string, user: string): Sql => sql`
+  exists (select 1 from team_members tm join teams t on t.id = tm.team
+           where tm.user_id = ${user} and t.organization = ${organization})`;

@@ -1,0 +1,50 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { AuthenticationTokensController } from './authentication-tokens.controller.js';
+import { DestroyTokenHandler, IssueTokenHandler } from './authentication-tokens.handler.js';
+import {
+  AddTeamProjectHandler,
+  AddTeamWorkspaceHandler,
+  ToTeamProjectHandler,
+  ToTeamWorkspaceHandler,
+} from './team-access.handler.js';
+import { TeamProjectsController } from './team-projects.controller.js';
+import { TeamWorkspacesController } from './team-workspaces.controller.js';
+import { OrganizationMembershipsController } from './organization-memberships.controller.js';
+import {
+  AcceptMembershipHandler,
+  InviteMemberHandler,
+  RemoveMembershipHandler,
+} from './organization-memberships.handler.js';
+import { TeamsController } from './teams.controller.js';
+import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams.handler.js';
+import { UsersController } from './users.controller.js';
+import { UsersHandler } from './users.handler.js';
+
+@Module({
+  imports: [CqrsModule],
+  controllers: [
+    AuthenticationTokensController,
+    TeamProjectsController,
+    TeamWorkspacesController,
+    OrganizationMembershipsController,
+    TeamsController,
+    UsersController,
+  ],
+  providers: [
+    IssueTokenHandler,
+    DestroyTokenHandler,
+    UsersHandler,
+    InviteMemberHandler,
+    AcceptMembershipHandler,
+    RemoveMembershipHandler,
+    CreateTeamHandler,
+    TeamsHandler,
+    ChangeTeamMembersHandler,
+    AddTeamWorkspaceHandler,
+    ToTeamWorkspaceHandler,
+    AddTeamProjectHandler,
+    ToTeamProjectHandler,
+  ],
+})
+export class PeopleModule {}

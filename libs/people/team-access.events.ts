@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import {
+  PROJECT_FIELDS,
+  PROJECT_LEVELS,
+  WORKSPACE_FIELDS,
+  WORKSPACE_LEVELS,
+  type CustomProjectAccess,
+  type WorkspaceAccess,
+} from '#access';
+import type { TeamProjectEvent } from './team-project.js';
+import type { TeamWorkspaceEvent } from './team-workspace.js';
+
+const inWorkspaces = {
+  runs: z.enum(WORKSPACE_FIELDS.runs),
+  variables: z.enum(WORKSPACE_FIELDS.variables),
+  stateVersions: z.enum(WORKSPACE_FIELDS.stateVersions),
+  sentinelMocks: z.enum(WORKSPACE_FIELDS.sentinelMocks),
+  runTasks: z.boolean(),
+};
+
+const onWorkspace = z.strictObject({
+  workspace: z.string(),
+  teamName: z.string(),
+  access: z.enum(WORKSPACE_LEVELS),
+  custom: (
+    z.strictObject({ ...inWorkspaces, workspaceLocking: z.boolean() }) satisfies z.ZodType<WorkspaceAccess>
+  ).nullable(),
+});
+
+const onProject = z.strictObject({
+  project: z.string(),
+  teamName: z.string(),
+  access: z.enum(PROJECT_LEVELS),
+  custom: (
+    z.strictObject({
+      ...inWorkspaces,
+      create: z.boolean(),
+      locking: z.boolean(),
+      delete: z.boolean(),
+      move: z.boolean(),
+      project: z.strictObject({
+        settings: z.enum(PROJECT_FIELDS.settings),
+        teams: z.enum(PROJECT_FIELDS.teams),
+        variableSets: z.enum(PROJECT_FIELDS.variableSets),
+      }),
+    }) satisfies z.ZodType<CustomProjectAccess>
+  ).nullable(),
+});
+
+type Given = { readonly teamName: string; readonly access: string };
+const given = ({ teamName, access }: Given) => ({ team: teamName, permissions: access });
+const taken = ({ teamName }: Pick<Given, 'teamName'>) => ({ team: teamName });
+
+/** Schemas, topics and audit rows of what teams are given; the trail tells it of the workspace or the project. */
+export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
+  TeamWorkspaceAdded: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onWorkspace.extend({ team: z.string() }),
+    audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: given },
+  },
+  TeamWorkspaceUpdated: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onWorkspace,
+    audit: { resource: 'workspace', action: 'update_team_permissions', id: ({ workspace }) => workspace, meta: given },
+  },
+  TeamWorkspaceRemoved: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onWorkspace.pick({ workspace: true, teamName: true }),
+    audit: { resource: 'workspace', action: 'remove_team', id: ({ workspace }) => workspace, meta: taken },
+  },
+  TeamProjectAdded: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onProject.extend({ team: z.string() }),
+    audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: given },
+  },
+  TeamProjectUpdated: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onProject,
+    audit: { resource: 'project', action: 'update_team_permissions', id: ({ project }) => project, meta: given },
+  },
+  TeamProjectRemoved: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: onProject.pick({ project: true, teamName: true }),
+    audit: { resource: 'project', action: 'remove_team', id: ({ project }) => project, meta: taken },
+  },
+};

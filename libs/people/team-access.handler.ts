@@ -1,0 +1,211 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable, type DataOf, type Decider, type Message } from '#kernel';
+import { brokenUnique, EventStore, unborn, unchanged, type Row } from '#event-store';
+import { contextOf, type Actor } from '#access';
+import { TEAM_POINTER, type NamedTeam } from './team-access.js';
+import {
+  placeForTeam,
+  teamAccessById,
+  teamAccessFor,
+  type PlaceKind,
+  type TeamProjectRow,
+  type TeamWorkspaceRow,
+} from './team-access.queries.js';
+import { teamProject, type TeamProjectCommand } from './team-project.js';
+import { teamWorkspace, type TeamWorkspaceCommand } from './team-workspace.js';
+
+type ToWorkspace =
+  | {
+      readonly type: 'UpdateTeamWorkspace';
+      readonly data: Omit<DataOf<TeamWorkspaceCommand, 'UpdateTeamWorkspace'>, 'teamName'>;
+    }
+  | { readonly type: 'RemoveTeamWorkspace' };
+type ToProject =
+  | {
+      readonly type: 'UpdateTeamProject';
+      readonly data: Omit<DataOf<TeamProjectCommand, 'UpdateTeamProject'>, 'teamName'>;
+    }
+  | { readonly type: 'RemoveTeamProject' };
+
+export class AddTeamWorkspace extends Command<TeamWorkspaceRow> {
+  constructor(
+    readonly team: string,
+    readonly workspace: string,
+    readonly terms: Pick<DataOf<TeamWorkspaceCommand, 'AddTeamWorkspace'>, 'access' | 'fields'>,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** A command for what a team has on a workspace; resolves to how it stands then, null when it is gone. */
+export class ToTeamWorkspace extends Command<TeamWorkspaceRow | null> {
+  constructor(
+    readonly id: string,
+    readonly command: ToWorkspace,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class AddTeamProject extends Command<TeamProjectRow> {
+  constructor(
+    readonly team: string,
+    readonly project: string,
+    readonly terms: Pick<DataOf<TeamProjectCommand, 'AddTeamProject'>, 'access' | 'fields'>,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** The same on a project. */
+export class ToTeamProject extends Command<TeamProjectRow | null> {
+  constructor(
+    readonly id: string,
+    readonly command: ToProject,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** One a team and place: whoever comes second is told so. */
+const refuseSecond = (error: unknown): never => {
+  if (/^team_(?:workspaces|projects)_team_\w+_key$/.test(brokenUnique(error) ?? '')) {
+    throw unprocessable('Team has already been added', TEAM_POINTER);
+  }
+  throw error;
+};
+
+type Addition<S, C extends Message, E extends Message> = {
+  readonly kind: PlaceKind;
+  readonly decider: Decider<S, C, E>;
+  readonly id: string;
+  readonly place: string;
+  readonly team: string;
+  readonly command: (team: NamedTeam) => C;
+  readonly actor: Actor;
+};
+
+const add = async <S, C extends Message, E extends Message>(
+  store: EventStore,
+  { kind, decider, id, place, team, command, actor }: Addition<S, C, E>,
+): Promise<Row | undefined> => {
+  const { rows } = await store
+    .handle({
+      decider,
+      load: async () => ({
+        ...unborn(id, decider),
+        found: await placeForTeam(store.database, actor, kind, place, team),
+      }),
+      command: ({ found }) => {
+        if (found.team === null) throw unprocessable('Team does not exist', TEAM_POINTER);
+        return command(found.team);
+      },
+      organization: ({ found }) => found.organization,
+      // Whoever deletes one of them takes the rows along that are there by then.
+      holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
+      context: contextOf(actor),
+      read: () => [teamAccessById(kind, id)],
+    })
+    .catch(refuseSecond);
+  return rows[0]?.[0];
+};
+
+type Change<S, C extends Message, E extends Message> = {
+  readonly kind: PlaceKind;
+  readonly decider: Decider<S, C, E>;
+  readonly id: string;
+  readonly command: (teamName: string) => C;
+  readonly actor: Actor;
+};
+
+const change = async <S, C extends Message, E extends Message>(
+  store: EventStore,
+  { kind, decider, id, command, actor }: Change<S, C, E>,
+): Promise<Row | undefined> => {
+  const { rows } = await store.handle({
+    decider,
+    load: async () => {
+      const found = await teamAccessFor(store.database, actor, kind, 'manage', id);
+      return { ...(await store.restore(id, decider, found.snapshot)), found };
+    },
+    command: ({ found }) => command(found.teamName),
+    organization: ({ found }) => found.organization,
+    context: contextOf(actor),
+    read: () => [teamAccessById(kind, id)],
+  });
+  return rows[0]?.[0];
+};
+
+@CommandHandler(AddTeamWorkspace)
+export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ team, workspace, terms, actor }: AddTeamWorkspace): Promise<TeamWorkspaceRow> {
+    const row = await add(this.store, {
+      kind: 'workspace',
+      decider: teamWorkspace,
+      id: this.ids.next('tws'),
+      place: workspace,
+      team,
+      command: (named) => ({ type: 'AddTeamWorkspace', data: { team: named, workspace, ...terms } }) as const,
+      actor,
+    });
+    return row as TeamWorkspaceRow;
+  }
+}
+
+@CommandHandler(ToTeamWorkspace)
+export class ToTeamWorkspaceHandler implements ICommandHandler<ToTeamWorkspace> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ id, command, actor }: ToTeamWorkspace): Promise<TeamWorkspaceRow | null> {
+    const named = (teamName: string): TeamWorkspaceCommand =>
+      command.type === 'RemoveTeamWorkspace'
+        ? { type: command.type, data: { teamName } }
+        : { type: command.type, data: { teamName, ...command.data } };
+    const row = await change(this.store, { kind: 'workspace', decider: teamWorkspace, id, command: named, actor });
+    return (row as TeamWorkspaceRow | undefined) ?? null;
+  }
+}
+
+@CommandHandler(AddTeamProject)
+export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ team, project, terms, actor }: AddTeamProject): Promise<TeamProjectRow> {
+    const row = await add(this.store, {
+      kind: 'project',
+      decider: teamProject,
+      id: this.ids.next('tprj'),
+      place: project,
+      team,
+      command: (named) => ({ type: 'AddTeamProject', data: { team: named, project, ...terms } }) as const,
+      actor,
+    });
+    return row as TeamProjectRow;
+  }
+}
+
+@CommandHandler(ToTeamProject)
+export class ToTeamProjectHandler implements ICommandHandler<ToTeamProject> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ id, command, actor }: ToTeamProject): Promise<TeamProjectRow | null> {
+    const named = (teamName: string): TeamProjectCommand =>
+      command.type === 'RemoveTeamProject'
+        ? { type: command.type, data: { teamName } }
+        : { type: command.type, data: { teamName, ...command.data } };
+    const row = await change(this.store, { kind: 'project', decider: teamProject, id, command: named, actor });
+    return (row as TeamProjectRow | undefined) ?? null;
+  }
+}

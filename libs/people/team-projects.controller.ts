@@ -1,0 +1,138 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import {
+  attributesOf,
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  required,
+  requiredToOne,
+  resourceBody,
+  said,
+  shownOf,
+  toOne,
+  valuesOf,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import {
+  CurrentActor,
+  PROJECT_FIELDS,
+  PROJECT_LEVELS,
+  WORKSPACE_FIELDS,
+  type Actor,
+  type CustomProjectAccess,
+} from '#access';
+import { AddTeamProject, ToTeamProject } from './team-access.handler.js';
+import { meaningOf, type Named } from './team-access.js';
+import { teamAccessesOf, teamAccessFor, type TeamProjectRow } from './team-access.queries.js';
+import { PROJECT_SCALE } from './team-project.js';
+
+const fields = {
+  'project-access': z
+    .object({
+      settings: z.enum(PROJECT_FIELDS.settings).nullish(),
+      teams: z.enum(PROJECT_FIELDS.teams).nullish(),
+      'variable-sets': z.enum(PROJECT_FIELDS.variableSets).nullish(),
+    })
+    .nullish(),
+  'workspace-access': z
+    .object({
+      runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
+      variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
+      'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
+      'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
+      'run-tasks': z.boolean().nullish(),
+      create: z.boolean().nullish(),
+      locking: z.boolean().nullish(),
+      delete: z.boolean().nullish(),
+      move: z.boolean().nullish(),
+    })
+    .nullish(),
+};
+const access = z.enum(PROJECT_LEVELS);
+/** The second is what pytfe calls it. */
+const TYPES = ['team-projects', 'team-project-access'];
+const createBody = resourceBody(
+  TYPES,
+  z.object({ access, ...fields }),
+  z.object({ team: requiredToOne, project: requiredToOne }),
+);
+const updateBody = resourceBody(TYPES, z.object({ access: access.nullish(), ...fields }).default({}));
+
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+
+/** What a team has cannot be cleared field by field. */
+const fieldsOf = (attributes: Attributes): Named<CustomProjectAccess> => ({
+  ...valuesOf(said(attributes['workspace-access'] ?? {})),
+  project: valuesOf(said(attributes['project-access'] ?? {})),
+});
+
+const resource = (row: TeamProjectRow): Resource => {
+  const { project, ...inEach } = meaningOf(row, PROJECT_SCALE);
+  return {
+    id: row.id,
+    type: 'team-projects',
+    attributes: {
+      access: row.access,
+      'project-access': attributesOf(project),
+      'workspace-access': attributesOf(inEach),
+    },
+    relationships: {
+      team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
+      project: toOne('projects', row.place, `/api/v2/projects/${row.place}`),
+    },
+    links: { self: `/api/v2/team-projects/${row.id}` },
+  };
+};
+
+/** What teams may do on projects, and on the workspaces in them. */
+@Controller('api/v2/team-projects')
+export class TeamProjectsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const page = pageOf(query);
+    const project = required(query, 'filter[project][id]');
+    const rows = await teamAccessesOf(this.database, actor, 'project', project);
+    return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
+  }
+
+  @Post()
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes, relationships } = parseBody(createBody, body).data;
+    const terms = { access: attributes.access, fields: fieldsOf(attributes) };
+    const command = new AddTeamProject(relationships.team.data.id, relationships.project.data.id, terms, actor);
+    return document(resource(await this.bus.execute(command)));
+  }
+
+  @Get(':id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(resource(await teamAccessFor(this.database, actor, 'project', 'read', id)));
+  }
+
+  @Patch(':id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes } = parseBody(updateBody, body).data;
+    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
+    const row = await this.bus.execute(new ToTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
+    if (!row) throw notFound();
+    return document(resource(row));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ToTeamProject(id, { type: 'RemoveTeamProject' }, actor));
+  }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { WORKSPACE_LEVELS, WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
+import { meaningOf, type Named } from './team-access.js';
+import { teamWorkspace, WORKSPACE_SCALE, type TeamWorkspaceEvent } from './team-workspace.js';
+
+const { given } = specify(teamWorkspace);
+
+const FIXED = WORKSPACE_LEVELS.filter((level) => level !== 'custom');
+const { least: LEAST } = WORKSPACE_SCALE;
+
+const team = { id: 'team-1', name: 'core', isOwners: false };
+const add = (access: WorkspaceLevel, fields: Named<WorkspaceAccess> = {}) =>
+  ({ type: 'AddTeamWorkspace', data: { team, workspace: 'ws-1', access, fields } }) as const;
+const update = (fields: Named<WorkspaceAccess>, access?: WorkspaceLevel) =>
+  ({ type: 'UpdateTeamWorkspace', data: { teamName: 'core-2', access, fields } }) as const;
+const remove = { type: 'RemoveTeamWorkspace', data: { teamName: 'core-2' } } as const;
+
+const added = (access: WorkspaceLevel, custom: WorkspaceAccess | null = null): TeamWorkspaceEvent => ({
+  type: 'TeamWorkspaceAdded',
+  data: { team: 'team-1', teamName: 'core', workspace: 'ws-1', access, custom },
+});
+const updated = (access: WorkspaceLevel, custom: WorkspaceAccess | null = null): TeamWorkspaceEvent => ({
+  type: 'TeamWorkspaceUpdated',
+  data: { teamName: 'core-2', workspace: 'ws-1', access, custom },
+});
+const removed: TeamWorkspaceEvent = {
+  type: 'TeamWorkspaceRemoved',
+  data: { teamName: 'core-2', workspace: 'ws-1' },
+};
+
+describe('a team on a workspace', () => {
+  it.each(FIXED)('is given %s, which says it all', (level) => given().when(add(level)).yields(added(level)));
+
+  it('is given custom access: the least, and what is named', () => {
+    given().when(add('custom')).yields(added('custom', LEAST));
+    given()
+      .when(add('custom', { runs: 'apply', workspaceLocking: true }))
+      .yields(added('custom', { ...LEAST, runs: 'apply', workspaceLocking: true }));
+  });
+
+  it('keeps no field that there is none of', () =>
+    given()
+      .when(add('custom', { superpowers: true } as Named<WorkspaceAccess>))
+      .yields(added('custom', LEAST)));
+
+  it.each(FIXED)('has no fields set beside %s', (level) => {
+    const text = `Runs is read-only when access level is '${level}'; use the 'custom' access level to set this attribute.`;
+    given()
+      .when(add(level, { runs: 'read' }))
+      .refuses('unprocessable', text);
+    given(added('custom', LEAST))
+      .when(update({ runs: 'read' }, level))
+      .refuses('unprocessable', text);
+    given(added(level))
+      .when(update({ runs: 'read' }))
+      .refuses('unprocessable', text);
+  });
+
+  it('is told of each field that cannot be set, by the name that the API has for it', () =>
+    given()
+      .when(add('read', { stateVersions: 'write', runTasks: false, variables: undefined }))
+      .refuses('unprocessable', /^State versions is read-only[^;]*;[^;]*; Run tasks is read-only[^;]*;[^;]*$/));
+
+  it('is not the owners', () =>
+    given()
+      .when({ ...add('read'), data: { ...add('read').data, team: { ...team, isOwners: true } } })
+      .refuses('unprocessable', 'The owners team has access to every workspace already'));
+
+  it('goes from a level to another', () => {
+    given(added('read')).when(update({}, 'admin')).yields(updated('admin'));
+    given(added('custom', LEAST)).when(update({}, 'plan')).yields(updated('plan'));
+  });
+
+  it.each(FIXED)('goes from %s to custom where that level left off', (level) => {
+    given(added(level))
+      .when(update({ sentinelMocks: 'read', runs: 'plan' }, 'custom'))
+      .yields(updated('custom', { ...WORKSPACE_MEANING[level], sentinelMocks: 'read', runs: 'plan' }));
+  });
+
+  it('has the fields changed that are named, and keeps the others', () =>
+    given(added('custom', { ...LEAST, variables: 'write' }))
+      .when(update({ stateVersions: 'read' }))
+      .yields(updated('custom', { ...LEAST, variables: 'write', stateVersions: 'read' })));
+
+  it('is not told of what changes nothing', () => {
+    given(added('read')).when(update({})).yields();
+    given(added('read')).when(update({}, 'read')).yields();
+    given(added('custom', LEAST))
+      .when(update({ runs: 'read' }, 'custom'))
+      .yields();
+    // As a snapshot that has been in the database: with its fields in another order.
+    const reversed = Object.fromEntries(Object.entries(LEAST).toReversed()) as WorkspaceAccess;
+    given(added('custom', reversed))
+      .when(update({ runs: 'read' }))
+      .yields();
+  });
+
+  it('has it taken away, once', () => {
+    given(added('read')).when(remove).yields(removed);
+    given(added('read'), removed).when(remove).refuses('not-found', 'Not found');
+    given(added('read'), removed).when(update({}, 'admin')).refuses('not-found', 'Not found');
+    given(added('read'), removed).when(add('read')).refuses('conflict', 'Team access exists already');
+    given().when(remove).refuses('not-found', 'Not found');
+  });
+
+  it('has what it was last given', () => {
+    const { state } = given(added('read'), updated('custom', { ...LEAST, runs: 'plan' }));
+    if (state.status !== 'active') throw new Error('it is gone');
+    expect(meaningOf(state.terms, WORKSPACE_SCALE)).toEqual({ ...LEAST, runs: 'plan' });
+    expect(meaningOf({ access: 'write', custom: null }, WORKSPACE_SCALE)).toEqual(WORKSPACE_MEANING.write);
+  });
+});

@@ -1,0 +1,113 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import {
+  attributesOf,
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  required,
+  requiredToOne,
+  resourceBody,
+  said,
+  shownOf,
+  toOne,
+  valuesOf,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { CurrentActor, WORKSPACE_FIELDS, WORKSPACE_LEVELS, type Actor, type WorkspaceAccess } from '#access';
+import { AddTeamWorkspace, ToTeamWorkspace } from './team-access.handler.js';
+import { meaningOf, type Named } from './team-access.js';
+import { teamAccessesOf, teamAccessFor, type TeamWorkspaceRow } from './team-access.queries.js';
+import { WORKSPACE_SCALE } from './team-workspace.js';
+
+const fields = {
+  runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
+  variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
+  'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
+  'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
+  'workspace-locking': z.boolean().nullish(),
+  'run-tasks': z.boolean().nullish(),
+};
+const access = z.enum(WORKSPACE_LEVELS);
+const createBody = resourceBody(
+  'team-workspaces',
+  z.object({ access, ...fields }),
+  z.object({ team: requiredToOne, workspace: requiredToOne }),
+);
+const updateBody = resourceBody('team-workspaces', z.object({ access: access.nullish(), ...fields }).default({}));
+
+type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+
+/** What a team has cannot be cleared field by field. */
+const fieldsOf = (attributes: Attributes): Named<WorkspaceAccess> => {
+  const { access: _, ...named } = attributes;
+  return valuesOf(said(named));
+};
+
+const resource = (row: TeamWorkspaceRow): Resource => ({
+  id: row.id,
+  type: 'team-workspaces',
+  attributes: {
+    access: row.access,
+    ...attributesOf(meaningOf(row, WORKSPACE_SCALE)),
+    // Nothing here overrides policies; clients ask for the attribute all the same.
+    'policy-overrides': false,
+  },
+  relationships: {
+    team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
+    workspace: toOne('workspaces', row.place, `/api/v2/workspaces/${row.place}`),
+  },
+  links: { self: `/api/v2/team-workspaces/${row.id}` },
+});
+
+/** What teams may do on workspaces. */
+@Controller('api/v2/team-workspaces')
+export class TeamWorkspacesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const page = pageOf(query);
+    const workspace = required(query, 'filter[workspace][id]');
+    const rows = await teamAccessesOf(this.database, actor, 'workspace', workspace);
+    return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
+  }
+
+  @Post()
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes, relationships } = parseBody(createBody, body).data;
+    const terms = { access: attributes.access, fields: fieldsOf(attributes) };
+    const command = new AddTeamWorkspace(relationships.team.data.id, relationships.workspace.data.id, terms, actor);
+    return document(resource(await this.bus.execute(command)));
+  }
+
+  @Get(':id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(resource(await teamAccessFor(this.database, actor, 'workspace', 'read', id)));
+  }
+
+  @Patch(':id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { attributes } = parseBody(updateBody, body).data;
+    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
+    const row = await this.bus.execute(new ToTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
+    if (!row) throw notFound();
+    return document(resource(row));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ToTeamWorkspace(id, { type: 'RemoveTeamWorkspace' }, actor));
+  }
+}

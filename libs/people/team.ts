@@ -1,0 +1,155 @@
+import {
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
+import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from '#access/rules';
+
+/** The team that every organization is born with, whose members own it. */
+export const OWNERS = 'owners';
+
+/** Secret teams are seen by their members, and by who may see all of them. */
+export const VISIBILITIES = ['secret', 'organization'] as const;
+
+export type TeamSettings = {
+  readonly name: string;
+  readonly visibility: (typeof VISIBILITIES)[number];
+  readonly ssoTeamId: string | null;
+  readonly allowMemberTokenManagement: boolean;
+};
+
+export type TeamChanges = Partial<TeamSettings & { readonly organizationAccess: Partial<OrganizationAccess> }>;
+
+type Birth = TeamSettings & { readonly organizationAccess: OrganizationAccess };
+
+type Member = { readonly user: string; readonly username: string };
+
+export type TeamEvent =
+  | Message<'TeamCreated', Birth>
+  | Message<'TeamUpdated', { changes: TeamChanges }>
+  | Message<'TeamDeleted', { name: string }>
+  | Message<'TeamMemberAdded', Member>
+  | Message<'TeamMemberRemoved', Member>;
+
+/** `ofOwners`: whether it is the team that owns the organization, which its name does not tell. */
+export type TeamCommand =
+  | Message<'CreateTeam', TeamChanges & { readonly name: string }>
+  | Message<'UpdateTeam', { changes: TeamChanges; ofOwners: boolean }>
+  | Message<'DeleteTeam', { ofOwners: boolean }>
+  | Message<'AddTeamMembers', { members: readonly Member[] }>
+  /** `owners`: those who own the organization by this team and have accepted; null where it gives no ownership. */
+  | Message<'RemoveTeamMembers', { members: readonly Member[]; owners: readonly string[] | null }>;
+
+type Active = Birth & { readonly status: 'active'; readonly members: readonly string[] };
+type Team = { readonly status: 'absent' | 'deleted' } | Active;
+
+const BIRTH: Omit<Birth, 'name'> = {
+  visibility: 'secret',
+  ssoTeamId: null,
+  allowMemberTokenManagement: true,
+  organizationAccess: NO_ORGANIZATION_ACCESS,
+};
+
+const NAME = { ...IN_PATHS, most: 90 };
+
+const active = (state: Team): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+/** The flags that a change would turn. */
+export const turnedIn = (
+  before: OrganizationAccess,
+  { organizationAccess = {} }: TeamChanges,
+): Partial<OrganizationAccess> => differences(before, organizationAccess);
+
+/** What a command says that is not so yet, also of single flags. */
+const changedBy = (state: Active, changes: TeamChanges): TeamChanges => {
+  const { organizationAccess: _, ...settings } = changes;
+  const turned = turnedIn(state.organizationAccess, changes);
+  return { ...differences(state, settings), ...(isNothing(turned) ? {} : { organizationAccess: turned }) };
+};
+
+/** The owners stay what they are, or an organization could be left without a way in. */
+const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): void => {
+  if (name !== undefined) throw unprocessable('The owners team cannot be renamed', 'name');
+  if (visibility !== undefined) throw unprocessable('The owners team cannot be made secret', 'visibility');
+  if (organizationAccess !== undefined) {
+    throw unprocessable('The organization access of the owners team cannot be changed', 'organization-access');
+  }
+};
+
+/** Each once, however often they are named. */
+const once = (members: readonly Member[]): Member[] => [
+  ...new Map(members.map(({ user, username }) => [user, { user, username }])).values(),
+];
+
+const takesLastOwner = (owners: readonly string[], removed: readonly Member[]): boolean =>
+  owners.length > 0 && owners.every((owner) => removed.some(({ user }) => user === owner));
+
+export const team: Decider<Team, TeamCommand, TeamEvent> = {
+  version: 2,
+  initial: { status: 'absent' },
+  decide: {
+    CreateTeam: ({ organizationAccess, ...settings }, state) => {
+      if (state.status !== 'absent') throw conflict('Team exists already');
+      checkName(settings.name, NAME);
+      const all = { ...BIRTH, ...settings };
+      return [
+        {
+          type: 'TeamCreated',
+          data: {
+            name: all.name,
+            visibility: all.visibility,
+            ssoTeamId: all.ssoTeamId,
+            allowMemberTokenManagement: all.allowMemberTokenManagement,
+            organizationAccess: { ...BIRTH.organizationAccess, ...organizationAccess },
+          },
+        },
+      ];
+    },
+    UpdateTeam: ({ changes, ofOwners }, state) => {
+      const changed = changedBy(active(state), changes);
+      if (ofOwners) checkOwners(changed);
+      if (changed.name !== undefined) checkName(changed.name, NAME);
+      return isNothing(changed) ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
+    },
+    DeleteTeam: ({ ofOwners }, state) => {
+      const { name } = active(state);
+      if (ofOwners) throw unprocessable('The owners team cannot be deleted');
+      return [{ type: 'TeamDeleted', data: { name } }];
+    },
+    AddTeamMembers: ({ members }, state) => {
+      const present = active(state).members;
+      return once(members)
+        .filter(({ user }) => !present.includes(user))
+        .map(({ user, username }) => ({ type: 'TeamMemberAdded', data: { user, username } }));
+    },
+    RemoveTeamMembers: ({ members, owners }, state) => {
+      const present = active(state).members;
+      const removed = once(members).filter(({ user }) => present.includes(user));
+      if (owners && takesLastOwner(owners, removed)) {
+        throw unprocessable('The last active owner of an organization cannot be removed');
+      }
+      return removed.map(({ user, username }) => ({ type: 'TeamMemberRemoved', data: { user, username } }));
+    },
+  },
+  evolve: {
+    TeamCreated: (born) => ({ status: 'active', ...born, members: [] }),
+    TeamUpdated: ({ changes: { organizationAccess, ...settings } }, state) =>
+      state.status === 'active'
+        ? { ...state, ...settings, organizationAccess: { ...state.organizationAccess, ...organizationAccess } }
+        : state,
+    TeamDeleted: () => ({ status: 'deleted' }),
+    TeamMemberAdded: ({ user }, state) =>
+      state.status === 'active' ? { ...state, members: [...state.members, user] } : state,
+    TeamMemberRemoved: ({ user }, state) =>
+      state.status === 'active' ? { ...state, members: state.members.filter((member) => member !== user) } : state,
+  },
+};

@@ -1,0 +1,173 @@
+import { notFound, sql, type Sql } from '#kernel';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import {
+  demand,
+  fresh,
+  organizationsWhere,
+  type Actor,
+  type Identity,
+  type OrganizationAccess,
+  type Permission,
+} from '#access';
+import type { TeamSettings } from './team.js';
+import { demandReadTeam, type TeamPlace } from './team-permission.js';
+
+export type TeamDetailsRow = TeamPlace &
+  TeamSettings & {
+    readonly id: string;
+    readonly organizationName: string;
+    readonly organizationAccess: OrganizationAccess;
+    /** Ids of users. */
+    readonly members: readonly string[];
+    readonly memberships: readonly string[];
+  };
+
+/** Whoever is in a team, or holds its token, has this at it. */
+const grants = (actor: Identity): Sql =>
+  sql`case when t.id = any (${actor.teams}::text[]) then '[{"on": "team", "level": "member"}]'::jsonb else '[]' end`;
+
+/** Columns of a row `t` of `teams` beside its organization `o`: what permissions are asked about. */
+export const teamPlace = (actor: Identity): Sql => sql`t.organization, t.visibility,
+  t.allow_member_token_management as "allowMemberTokenManagement", o.owners_team = t.id as "isOwners",
+  ${grants(actor)} as grants`;
+
+const COLUMNS = sql.raw(`o.name as "organizationName", t.name, t.sso_team_id as "ssoTeamId",
+  t.organization_access as "organizationAccess",
+  array(select user_id from team_members m where m.team = t.id order by user_id) as members,
+  array(select ou.id from team_members m join organization_memberships ou
+           on ou.user_id = m.user_id and ou.organization = t.organization
+         where m.team = t.id order by ou.id) as memberships`);
+
+const columns = (actor: Identity): Sql => sql`t.id, ${teamPlace(actor)}, ${COLUMNS}`;
+
+const FROM = sql.raw('from teams t join organizations o on o.id = t.organization');
+
+/** The same as one expression, a TeamPlace or null, for rows that hold no more of a team than its id. */
+export const teamPlaceOf = (actor: Identity, team: Sql): Sql => sql`
+  (select to_jsonb(place) from (select ${teamPlace(actor)} ${FROM} where t.id = ${team}) place)`;
+
+const organizationAllows = (actor: Identity, permission: Permission): Sql =>
+  sql`t.organization in (select id from organizations where ${organizationsWhere(actor, permission)})`;
+
+/** A condition on a row `t` of `teams`: whether the caller sees it; what mayReadTeam says of one that has been read. */
+export const isSeenTeam = (actor: Identity): Sql => sql`(${organizationAllows(actor, 'read-teams')}
+  and (t.visibility <> 'secret' or t.id = any (${actor.teams}::text[])
+       or ${organizationAllows(actor, 'read-secret-teams')}))`;
+
+/** Members of a team who have accepted their membership; those of old logs have none and are members all the same. */
+const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
+  where m.team = ${team} and not exists (
+    select 1 from organization_memberships ou
+     where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')`;
+
+/** An expression that gives who owns the organization by this team as jsonb, or null where it is not the owners team. */
+export const ownersBy = (team: Sql): Sql => sql`
+  (select jsonb_agg(owner.user_id) from organizations oo
+     cross join lateral (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}) owner (user_id)
+    where oo.owners_team = ${team})`;
+
+/** Whether the organization of that owners team has been left without anybody who owns it. */
+export const isOwnerless = (team: string): Sql => sql`
+  exists (select 1 from organizations oo where oo.owners_team = ${team}
+             and not exists (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
+
+export const teamById = (id: string, actor: Identity): Sql => sql`select ${columns(actor)} ${FROM} where t.id = ${id}`;
+
+/** The team, where the caller sees it. */
+export const teamFor = async (database: Database, actor: Actor, id: string): Promise<TeamDetailsRow> => {
+  const row = await database.row<TeamDetailsRow>(sql`${teamById(id, actor)} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demandReadTeam(actor, row);
+  return row;
+};
+
+/** Those of the teams that the caller sees. */
+export const teamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
+  database.rows<TeamDetailsRow>(sql`
+    select ${columns(actor)} ${FROM} where t.id = any (${ids}::text[]) and ${isSeenTeam(actor)} order by t.name`);
+
+export type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
+
+/** One page and the count of all, in one statement. */
+export const listTeams = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+  filter: TeamFilter,
+): Promise<Listed<TeamDetailsRow>> => {
+  const where = sql.and([
+    sql`t.organization = owner.id`,
+    isSeenTeam(actor),
+    ...(filter.names.length > 0 ? [sql`t.name = any (${filter.names}::text[])`] : []),
+    ...(filter.search ? [sql`position(lower(${filter.search}) in lower(t.name)) > 0`] : []),
+  ]);
+  const found = await database.rows<TeamDetailsRow & { owner: string; total: number }>(sql`
+    select owner.id as owner, (select count(*) from teams t where ${where}) as total, page.*
+      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      left join lateral (select ${columns(actor)} ${FROM} where ${where} order by t.name ${limitOf(page)}) page on true
+     order by page.name`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-teams', { organization: first.owner });
+  return listedIn(found);
+};
+
+/** What a decision needs to know besides the stream's own state. */
+export type TeamForCommand = TeamPlace & {
+  readonly id: string;
+  readonly organizationAccess: OrganizationAccess;
+  readonly organizationVersion: number;
+  /** Who owns the organization by it; null where it gives no ownership. */
+  readonly owners: readonly string[] | null;
+  readonly snapshot: Snapshot;
+};
+
+/** `more` are columns that only some commands need. */
+export const teamForCommand = async <More extends object>(
+  database: Database,
+  actor: Actor,
+  id: string,
+  more: Sql,
+): Promise<TeamForCommand & More> => {
+  const row = await database.row<TeamForCommand & More>(sql`
+    select t.id, ${teamPlace(actor)}, t.organization_access as "organizationAccess",
+           ${ownersBy(sql.raw('t.id'))} as owners,
+           so.version as "organizationVersion", ${snapshotOf('s')} as snapshot ${more}
+      ${FROM} join event_store.streams s on s.stream = t.id join event_store.streams so on so.stream = t.organization
+     where t.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** Members are named by their usernames or by their memberships. */
+export type NamedMembers = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
+
+export type NamedMember = {
+  readonly name: string;
+  readonly user: string;
+  readonly username: string;
+  /** Null for who is a member by a team only, as in logs from before there were memberships. */
+  readonly membership: string | null;
+  readonly version: number | null;
+};
+
+/** Those of the named who belong to the organization of team `t`, invited or active. */
+export const namedMembers = ({ by, names }: NamedMembers): Sql => {
+  const membership = sql.raw(`left join organization_memberships ou
+       on ou.user_id = u.id and ou.organization = t.organization
+     left join event_store.streams sou on sou.stream = ou.id`);
+  const isNamed =
+    by === 'users'
+      ? sql`u.username = any (${names}::text[])`
+      : sql`u.id in (select user_id from organization_memberships where id = any (${names}::text[])) 
+            and ou.id = any (${names}::text[])`;
+  return sql`, coalesce((
+    select jsonb_agg(jsonb_build_object('name', ${sql.raw(by === 'users' ? 'u.username' : 'ou.id')}, 'user', u.id,
+                                        'username', u.username, 'membership', ou.id, 'version', sou.version))
+      from users u ${membership}
+     where ${isNamed}
+       and (ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
+                                          where x.user_id = u.id and y.organization = t.organization))), '[]') as named`;
+};

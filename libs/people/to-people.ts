@@ -1,0 +1,35 @@
+import type { Ids } from '#kernel';
+import { unborn, writeOf, type Write } from '#event-store';
+import { membership } from './membership.js';
+import { OWNERS, team } from './team.js';
+
+export { destroyTokens, tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
+
+type Founder = { readonly user: string; readonly username: string };
+
+/**
+ * The team that owns an organization from its birth, and who founds it as its first member; `writes` go into the append
+ * that makes the organization.
+ */
+export const foundOwners = (
+  ids: Ids,
+  organization: string,
+  founder: Founder,
+): { readonly team: string; readonly writes: readonly Write[] } => {
+  const id = ids.next('team');
+  const owners = { name: OWNERS, visibility: 'organization' } as const;
+  const place = { ...founder, email: null, status: 'active' } as const;
+  return {
+    team: id,
+    writes: [
+      writeOf(
+        team,
+        unborn(id, team),
+        organization,
+        { type: 'CreateTeam', data: owners },
+        { type: 'AddTeamMembers', data: { members: [founder] } },
+      ),
+      writeOf(membership, unborn(ids.next('ou'), membership), organization, { type: 'CreateMembership', data: place }),
+    ],
+  };
+};

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { logLength } from '../../test/support/log.js';
+import {
+  answered,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeToken,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { ensureAdmin, ensureUser, issueUserToken } from './people.operator.js';
+
+let server: TestServer;
+let acme: SeededOrganization;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  acme = await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+const details = async (token: string) =>
+  answered(await server.as(token).get('/api/v2/account/details'), 200).body.data as Record<string, any>;
+
+describe('account details', () => {
+  it('tell the administrator of the site who they are', async () => {
+    expect(await details(server.adminToken)).toMatchObject({
+      id: expect.stringMatching(/^user-\w{16}$/),
+      type: 'users',
+      attributes: {
+        username: 'admin',
+        email: null,
+        'is-site-admin': true,
+        'is-service-account': false,
+        'unconfirmed-email': null,
+        'two-factor': { enabled: false, verified: false },
+        permissions: { 'can-create-organizations': true, 'can-manage-user-tokens': true },
+      },
+    });
+  });
+
+  it('tell anybody else, too', async () => {
+    const { store, house } = server;
+    const { id } = await ensureUser(store, house.ids, 'ada', false);
+    expect(await details(await issueUserToken(store, house.ids, id, 'for a test'))).toMatchObject({
+      id,
+      attributes: { username: 'ada', 'is-site-admin': false, 'is-service-account': false },
+      relationships: { 'authentication-tokens': { links: { related: `/api/v2/users/${id}/authentication-tokens` } } },
+    });
+  });
+
+  it.each([
+    ['team', () => `/api/v2/teams/${acme.ownersTeam}/authentication-token`, () => acme.ownersTeam, 'owners'],
+    ['organization', () => '/api/v2/organizations/acme/authentication-token', () => acme.id, 'acme'],
+    ['audit', () => '/api/v2/organizations/acme/authentication-token?token=audit-trails', () => acme.id, 'acme'],
+  ])('show a %s token as a service account, which founds no organizations', async (_, path, id, username) => {
+    expect(await details(await makeToken(server, path()))).toMatchObject({
+      id: id(),
+      type: 'users',
+      attributes: {
+        username,
+        'is-service-account': true,
+        'is-site-admin': false,
+        permissions: { 'can-create-organizations': false, 'can-manage-user-tokens': false },
+      },
+    });
+  });
+
+  it('tell an organization’s token its new name as soon as it is renamed', async () => {
+    await makeOrganization(server, 'before');
+    const token = await makeToken(server, '/api/v2/organizations/before/authentication-token');
+    expect((await details(token))['attributes'].username).toBe('before');
+    answered(await server.patch('/api/v2/organizations/before', resource('organizations', { name: 'after' })), 200);
+    expect((await details(token))['attributes'].username).toBe('after');
+  });
+
+  it('tell nobody else anything', async () => {
+    for (const caller of [server.as(null), server.as('nobodys.atlasv1.token')]) {
+      const { body } = answered(await caller.get('/api/v2/account/details'), 401);
+      expect(body).not.toHaveProperty('data');
+    }
+  });
+});
+
+describe('an account', () => {
+  const UPDATE = '/api/v2/account/update';
+
+  it.each([UPDATE, '/api/v2/account/details'])('is changed by its owner at %s', async (path) => {
+    const name = path.replaceAll(/.*\//g, '');
+    const member = await makeMember(server, 'acme', name);
+    const attributes = { username: `${name}-2`, email: member.email };
+    const { body } = answered(await member.patch(path, resource('users', attributes)), 200);
+    expect(body.data).toMatchObject({ id: member.id, type: 'users', attributes });
+    expect((await details(member.token))['attributes']).toMatchObject({
+      ...attributes,
+      permissions: { 'can-change-email': false, 'can-change-username': true },
+    });
+    const length = await logLength(server.store);
+    answered(await member.patch(path, resource('users', attributes)), 200);
+    answered(await member.patch(path, { data: { type: 'users' } }), 200);
+    expect(await logLength(server.store)).toBe(length);
+  });
+
+  it('has an address that only who runs the site may change, for invitations go by it', async () => {
+    const member = await makeMember(server, 'acme', 'wanderer');
+    const move = (email: string) => resource('users', { email });
+    const { body } = answered(await member.patch(UPDATE, move('somebody-else@people.test')), 422);
+    expect(body.errors[0]).toMatchObject({
+      detail: 'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
+      source: { pointer: '/data/attributes/email' },
+    });
+    answered(await server.patch(UPDATE, move('root@people.test')), 200);
+    expect((await details(server.adminToken))['attributes']).toMatchObject({
+      email: 'root@people.test',
+      permissions: { 'can-change-email': true },
+    });
+    const taken = answered(await server.patch(UPDATE, move('WANDERER@people.test')), 422);
+    expect(taken.body.errors[0].detail).toBe('Email has already been taken');
+  });
+
+  it('gives its new name to what is done under it', async () => {
+    const member = await makeMember(server, 'acme', 'renamed');
+    answered(await member.patch(UPDATE, resource('users', { username: 'newly-named' })), 200);
+    const { body } = await member.post(
+      '/api/v2/organizations',
+      resource('organizations', { name: 'theirs', email: 'a@b' }),
+    );
+    const path = `/api/v2/teams/${body.data.relationships['owners-team'].data.id}?include=users`;
+    expect((await member.get(path)).body.included).toMatchObject([{ attributes: { username: 'newly-named' } }]);
+  });
+
+  it.each([
+    [{ username: 'admin' }, 'Username has already been taken', 'username'],
+    [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores', 'username'],
+    [{ email: null }, 'Email must be a string', 'email'],
+  ])('does not become %j', async (attributes, detail, attribute) => {
+    const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
+    const { body } = answered(await member.patch(UPDATE, resource('users', attributes)), 422);
+    expect(body.errors).toEqual([
+      expect.objectContaining({ status: '422', detail, source: { pointer: `/data/attributes/${attribute}` } }),
+    ]);
+  });
+
+  it('is no business of tokens that are nobody’s, and has no password', async () => {
+    const tokens = [
+      await makeOrganizationToken(server, 'acme'),
+      await makeToken(server, `/api/v2/teams/${acme.ownersTeam}/authentication-token`),
+    ];
+    for (const token of tokens) {
+      answered(await server.as(token).patch(UPDATE, resource('users', { username: 'somebody' })), 404);
+    }
+    answered(await server.as(null).patch(UPDATE, resource('users')), 401);
+    expect((await server.patch('/api/v2/account/password', resource('users', { password: 'x' }))).status).toBe(404);
+  });
+});
+
+describe('a user', () => {
+  it('is seen by themselves, by who is in an organization with them, and by who runs the site', async () => {
+    const ada = await makeMember(server, 'acme', 'ada-l');
+    const bob = await makeMember(server, 'acme', 'bob-l', [await makeTeam(server, 'acme', 'lookers')]);
+    await makeOrganization(server, 'apart');
+    const eve = await makeMember(server, 'apart', 'eve-l');
+    const path = `/api/v2/users/${ada.id}`;
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const api of [ada, bob, server, token]) {
+      const { body } = answered(await api.get(path), 200);
+      expect(body.data).toMatchObject({ id: ada.id, type: 'users', attributes: { username: 'ada-l' } });
+    }
+    expect((await bob.get(path)).body.data.attributes.permissions).toMatchObject({ 'can-change-email': false });
+    answered(await eve.get(path), 404);
+    answered(await server.get('/api/v2/users/user-nobody'), 404);
+    answered(await ada.delete(`/api/v2/organization-memberships/${ada.membership}`), 204);
+    answered(await bob.get(path), 404);
+    answered(await ada.get(path), 200);
+  });
+});
+
+describe('the first administrator', () => {
+  it('is who they are, whatever they and others call themselves', async () => {
+    const { store, house } = server;
+    const { id } = await details(server.adminToken);
+    answered(await server.patch('/api/v2/account/update', resource('users', { username: 'root' })), 200);
+    const member = await makeMember(server, 'acme', 'pretender');
+    answered(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 200);
+    const secret = house.ids.secret();
+    await ensureAdmin(store, house.ids, secret);
+    expect(await details(secret)).toMatchObject({ id, attributes: { username: 'root', 'is-site-admin': true } });
+  });
+});

@@ -1,0 +1,41 @@
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { z } from 'zod';
+import { Database } from '#event-store';
+import { document, given, parseBody, resourceBody, type Document } from '#json-api';
+import { CurrentActor, type Actor } from '#access';
+import { userResource } from './users.document.js';
+import { UpdateAccount } from './users.handler.js';
+import { accountOf, userFor } from './users.queries.js';
+
+const updateBody = resourceBody(
+  'users',
+  z.object({ username: z.string().optional(), email: z.string().optional() }).default({}),
+);
+
+@Controller('api/v2')
+export class UsersController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  /** Who am I: team and organization tokens are shown as a service account of that name, as clients expect. */
+  @Get('account/details')
+  async account(@CurrentActor() actor: Actor): Promise<Document> {
+    const row = await accountOf(this.database, actor);
+    if (row) return document(userResource(row, actor));
+    return document(userResource({ id: actor.id, username: actor.name, email: null, siteAdmin: false }, actor, true));
+  }
+
+  @Patch(['account/update', 'account/details'])
+  async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const changes = given(parseBody(updateBody, body).data.attributes);
+    return document(userResource(await this.bus.execute(new UpdateAccount(changes, actor)), actor));
+  }
+
+  @Get('users/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(userResource(await userFor(this.database, actor, id), actor));
+  }
+}

@@ -1,0 +1,52 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { unprocessable } from '#kernel';
+import { EventStore, brokenUnique, firstRow } from '#event-store';
+import { contextOf, may, SITE, type Actor } from '#access';
+import { user, type UserChanges } from './user.js';
+import { userById, userForCommand, type UserRow } from './users.queries.js';
+
+/** A change of the caller's own account. */
+export class UpdateAccount extends Command<UserRow> {
+  constructor(
+    readonly changes: UserChanges,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** For `catch`: says which of the names that are unique has been taken. */
+export const refuseTaken = (error: unknown): never => {
+  const broken = brokenUnique(error);
+  if (broken === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
+  if (broken === 'users_email_key') throw unprocessable('Email has already been taken', 'email');
+  throw error;
+};
+
+@CommandHandler(UpdateAccount)
+export class UsersHandler implements ICommandHandler<UpdateAccount> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ changes, actor }: UpdateAccount): Promise<UserRow> {
+    const { rows } = await this.store
+      .handle({
+        decider: user,
+        load: async () => {
+          const { snapshot, email } = await userForCommand(this.store.database, actor, 'update-account', actor.id);
+          if (changes.email !== undefined && changes.email !== email && !may(actor, 'change-email', SITE)) {
+            throw unprocessable(
+              'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
+              'email',
+            );
+          }
+          return this.store.restore(actor.id, user, snapshot);
+        },
+        command: () => ({ type: 'UpdateUser', data: { changes } }) as const,
+        organization: () => null,
+        context: contextOf(actor),
+        read: () => [userById(actor.id)],
+      })
+      .catch(refuseTaken);
+    return firstRow<UserRow>(rows);
+  }
+}

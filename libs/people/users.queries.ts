@@ -1,0 +1,48 @@
+import { notFound, sql, type Sql } from '#kernel';
+import { snapshotAt, type Database, type Snapshot } from '#event-store';
+import { demand, fresh, may, type Actor, type Permission, type Place } from '#access';
+
+export type UserRow = {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string | null;
+  readonly siteAdmin: boolean;
+};
+
+const COLUMNS = sql.raw(`u.id, u.username, u.email, u.site_admin as "siteAdmin"`);
+
+export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
+
+/** The caller's own account; none where they are no person. */
+export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
+  database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);
+
+/** A person as the caller may see them: they are themselves, or belong to an organization where the caller may look. */
+export const userFor = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
+  const row = await database.row<UserRow & { organizations: readonly string[] }>(sql`
+    select ${COLUMNS},
+           array(select organization from organization_memberships where user_id = u.id
+                 union select t.organization from team_members m join teams t on t.id = m.team
+                        where m.user_id = u.id) as organizations
+      from users u where u.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  const places: Place[] = [null, ...row.organizations].map((organization) => ({ organization, user: id }));
+  if (!places.some((place) => may(actor, 'read-user', place))) throw notFound();
+  return row;
+};
+
+export const userForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<{ readonly snapshot: Snapshot; readonly email: string | null }> => {
+  const row = await database.row<{ snapshot: Snapshot | null; email: string | null }>(sql`
+    select (select email from users where id = ${id}) as email,
+           (select ${snapshotAt('users.id')} from users where id = ${id}) as snapshot
+     where ${fresh(actor)}`);
+  // Asked before it is looked for: callers that are no person have nothing of their own.
+  demand(actor, permission, { organization: null, user: id });
+  if (!row?.snapshot) throw notFound();
+  return { snapshot: row.snapshot, email: row.email };
+};
