@@ -1,9 +1,13 @@
 import { agentsSlice } from '#agents';
 import { auditTrailSlice } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
-import { registryOf, type Follower, type Slice } from '#event-store';
+import { registryOf, type Chore, type EventStore, type Follower, type Slice } from '#event-store';
+import { historySlice } from '#history';
+import type { Settings } from '#host';
+import type { Clock, Ids } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
+import { retentionChore, retentionSlice } from '#retention';
 import { configurationSweeper, runsSlice } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';
@@ -20,13 +24,20 @@ const subjects: readonly Slice[] = [
   agentsSlice,
   sshKeysSlice,
   variablesSlice,
+  retentionSlice,
 ];
 
 /** Every event type that can be in the log. */
 export const registry = registryOf(subjects);
 
 /** What Cadastre is made of: the one list, in the order in which their tables are made. The trail tells of all others. */
-export const slices: readonly Slice[] = [vaultSlice, ...subjects, auditTrailSlice(registry)];
+export const slices: readonly Slice[] = [vaultSlice, ...subjects, historySlice, auditTrailSlice(registry)];
 
 /** Followers that remove files; they want the files' store, so no slice can list them. */
 export const sweepers = (blobs: BlobStore): readonly Follower[] => [configurationSweeper(blobs), stateSweeper(blobs)];
+
+/** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
+export const chores = (
+  { store, clock, ids }: { readonly store: EventStore; readonly clock: Clock; readonly ids: Ids },
+  { edition }: Pick<Settings, 'edition'>,
+): readonly Chore[] => (edition === 'hosted' ? [] : [retentionChore(store, clock, ids)]);

@@ -3,9 +3,9 @@ import type { OrganizationAccess } from './organization-access.js';
 
 /**
  * Whom a token speaks for. An `audit-trails` token belongs to an organization and reads its trail, nothing else; an
- * `agent` token belongs to an agent pool and executes its runs.
+ * `agent` token belongs to an agent pool and executes its runs; a `run` token stands for one of those, and ends with it.
  */
-export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent'] as const;
+export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** What someone is in an organization, or at the site: what the permission table asks for. */
@@ -16,13 +16,14 @@ export type Standing =
   | 'organization-token'
   | 'audit-token'
   | 'agent'
+  | 'run'
   | 'member'
   | keyof OrganizationAccess;
 
 /** Whom a token speaks for, and what that is worth where; the same for every request until access changes. */
 export type Identity = {
   readonly kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…`, or `apool-…` for an agent. */
+  /** `user-…`, `team-…`, `org-…`, `run-…`, or `apool-…` for an agent. */
   readonly id: string;
   readonly name: string;
   readonly siteAdmin: boolean;
@@ -78,15 +79,16 @@ export const ACTOR_TYPE = {
   organization: 'organizations',
   'audit-trails': 'organizations',
   agent: 'agent-pools',
+  run: 'runs',
 } as const satisfies Record<TokenKind, string>;
 
 /** Somebody, as locks, runs and states name them. */
-export type Person = { readonly type: 'users' | 'teams'; readonly id: string; readonly name: string };
+export type Person = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
 
-/** The caller. An organization's token has no user of its own; clients know users and teams. */
+/** The caller. An organization's token has no user of its own; clients know users, teams and runs. */
 export const personOf = (actor: Identity): Person => {
   const type = ACTOR_TYPE[actor.kind];
-  return { type: type === 'teams' ? type : 'users', id: actor.id, name: actor.name };
+  return { type: type === 'teams' || type === 'runs' ? type : 'users', id: actor.id, name: actor.name };
 };
 
 /** What an event keeps of who did it. */

@@ -7,10 +7,22 @@ import type { Identity } from './actor.js';
  * AccessInterceptor then reads the caller anew and runs the request again, so that a permission taken away is gone at
  * the next request on every gateway, without a lookup on each.
  */
-export const fresh = (actor: Identity): Sql =>
+export const fresh = (actor: Identity): Sql => {
+  const known = epochOf(actor);
   // The function, which raises, is called only where the numbers differ: plpgsql for each statement of each request adds up.
-  sql`case ${actor.epoch}::bigint when coalesce((select epoch from access_epoch where id = 1), 0) then true
-           else access.fresh(${actor.epoch}) end`;
+  return sql`case ${known} when coalesce((select epoch from access_epoch where id = 1), 0) then true
+                  else access.fresh(${known}) end`;
+};
+
+/**
+ * In which the caller was read. Runs end all the time, and no epoch is raised for them, for everybody would be read anew:
+ * a run's token is asked after by itself (forgetTokens), and knows no epoch where it is gone.
+ */
+const epochOf = ({ kind, id, epoch }: Identity): Sql =>
+  kind === 'run'
+    ? sql`(select ${epoch}::bigint where exists (
+             select 1 from authentication_tokens t join access.token_hashes h on h.token = t.id where t.owner = ${id}))`
+    : sql`${epoch}::bigint`;
 
 /** For requests that send no other statement that could carry the condition. */
 export const confirm = async (database: Database, actor: Identity): Promise<void> => {

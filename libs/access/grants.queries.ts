@@ -3,18 +3,40 @@ import type { Identity } from './actor.js';
 import { gives, PROJECT_LEVELS } from './grants.js';
 import { may, permissions, type Permission } from './permissions.js';
 
+// Permissions are those of now: tables are named with their schema, for a statement that reads the past has its rows under
+// the mere names (libs/history/to-history.ts).
+
 const NONE = sql.raw(`'[]'::jsonb`);
 
-/** Those who need no grant, or can have none: then nothing is looked up. */
+/** Those who need no grant of their teams, or can have none: then nothing is looked up. */
 const hasNone = (actor: Identity): boolean => actor.siteAdmin || actor.teams.length === 0;
+
+/** The workspace of the run that a token stands for, and whether the run is being applied. */
+const ownWorkspace = ({ id }: Identity): Sql => sql`
+  (select w.*, r.status = 'applying' as applying
+     from views.runs r join views.workspaces w on w.id = r.workspace where r.id = ${id}) own`;
+
+/** Whether that one may read the state of this one, or is it (contract §4.3). */
+const isShared = (alias: string): Sql =>
+  sql.raw(`own.organization = ${alias}.organization and (
+    own.id = ${alias}.id or (${alias}.settings ->> 'globalRemoteState')::boolean
+    or (${alias}.settings ->> 'projectRemoteState')::boolean and own.project = ${alias}.project
+    or exists (select 1 from remote_state_consumers c where c.workspace = ${alias}.id and c.consumer = own.id))`);
 
 /**
  * What the caller's teams have been given on a workspace, directly and through its project: an expression that yields
  * `Grant[]` as jsonb, for a column named `grants` of a row that permissions are asked about. `alias` is the name under
  * which the statement knows the table of workspaces.
  */
-export const grantsOnWorkspace = (actor: Identity, alias: string): Sql =>
-  hasNone(actor)
+export const grantsOnWorkspace = (actor: Identity, alias: string): Sql => {
+  if (actor.kind === 'run') {
+    const level = sql.raw(
+      `case when own.id <> ${alias}.id then 'consumer' when own.applying then 'applying' else 'own' end`,
+    );
+    return sql`(select coalesce(jsonb_agg(jsonb_build_object('on', 'run', 'level', ${level})), '[]')
+                  from ${ownWorkspace(actor)} where ${isShared(alias)})`;
+  }
+  return hasNone(actor)
     ? NONE
     : sql`(select coalesce(jsonb_agg(jsonb_build_object('on', g.place, 'level', g.access, 'custom', g.custom)), '[]')
              from (select 'workspace' as place, access, custom from team_workspaces
@@ -22,6 +44,7 @@ export const grantsOnWorkspace = (actor: Identity, alias: string): Sql =>
                    union all
                    select 'project', access, custom from team_projects
                     where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])) g)`;
+};
 
 /** The same for a project: what teams have been given on it, and a passage for who sees a workspace in it. */
 export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
@@ -35,24 +58,30 @@ export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
                      select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
                       where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
 
-/** Whether any grant lets the caller see this workspace: every level does, for the least of any is to read runs. */
-export const isGrantedWorkspace = (actor: Identity, alias: string): Sql =>
-  hasNone(actor)
+/** Whether any grant lets the caller see this workspace: every level does. */
+export const isGrantedWorkspace = (actor: Identity, alias: string): Sql => {
+  if (actor.kind === 'run') return sql`exists (select 1 from ${ownWorkspace(actor)} where ${isShared(alias)})`;
+  return hasNone(actor)
     ? sql`false`
     : sql`(exists (select 1 from team_workspaces where workspace = ${sql.raw(`${alias}.id`)} and team = any (${actor.teams}::text[]))
            or exists (select 1 from team_projects where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])))`;
+};
 
 /**
  * The ids of all workspaces that any grant lets the caller see: for lists, which would otherwise ask of each workspace of
  * a large organization whether it is one of a few.
  */
-export const grantedWorkspaces = (actor: Identity): Sql =>
-  hasNone(actor)
+export const grantedWorkspaces = (actor: Identity): Sql => {
+  if (actor.kind === 'run') {
+    return sql`select granted.id from ${ownWorkspace(actor)} join views.workspaces granted on ${isShared('granted')}`;
+  }
+  return hasNone(actor)
     ? sql`select null::text where false`
     : sql`select workspace from team_workspaces where team = any (${actor.teams}::text[])
           union
-          select granted.id from workspaces granted
+          select granted.id from views.workspaces granted
            where granted.project in (select project from team_projects where team = any (${actor.teams}::text[]))`;
+};
 
 /** Whether any grant lets the caller see this project. */
 export const isGrantedProject = (actor: Identity, project: Sql): Sql =>

@@ -69,7 +69,7 @@ describe('a fixed level', () => {
 
 describe('custom access', () => {
   it('is worth seeing the workspace at the least', () => {
-    expect(worth(onWorkspace(LEAST))).toEqual(['runs:read']);
+    expect(worth(onWorkspace(LEAST))).toEqual(['configurations:read', 'runs:read', 'see']);
   });
 
   it('at its most is still not administering the workspace', () => {
@@ -97,7 +97,8 @@ describe('custom access', () => {
     }
     for (const [field, scale] of Object.entries(PROJECT_FIELDS)) {
       const steps = scale.map((value) => onProject(LEAST_IN_PROJECT, { ...LEAST_OF_PROJECT, [field]: value }));
-      expect(steps.map((step) => worth(step).length)).toEqual(scale.map((_value, index) => 2 + index));
+      const least = worth(onProject(LEAST_IN_PROJECT, LEAST_OF_PROJECT)).length;
+      expect(steps.map((step) => worth(step).length)).toEqual(scale.map((_value, index) => least + index));
       for (const [index, step] of steps.entries()) expect(missing(steps[index - 1] ?? step, step)).toEqual([]);
     }
   });
@@ -111,6 +112,29 @@ describe('custom access', () => {
   ] as const)('on a project, %s is one capability', (field, capability) => {
     const more = onProject({ ...LEAST_IN_PROJECT, [field]: true }, LEAST_OF_PROJECT);
     expect(missing(more, onProject(LEAST_IN_PROJECT, LEAST_OF_PROJECT))).toEqual([capability]);
+  });
+});
+
+describe('a run', () => {
+  const [own, applying, consumer] = [
+    { on: 'run', level: 'own' },
+    { on: 'run', level: 'applying' },
+    { on: 'run', level: 'consumer' },
+  ] as const satisfies readonly Grant[];
+
+  it('has no more in its own workspace than who may write there, and no lock', () => {
+    expect(missing(applying, { on: 'workspace', level: 'write' })).toEqual([]);
+    expect(gives([applying], 'locking')).toBe(false);
+  });
+
+  it('adds states only while it is applied: before that, who may plan may have it run what they like', () => {
+    expect(missing(own, { on: 'workspace', level: 'plan' })).toEqual([]);
+    expect(missing(applying, own)).toEqual(['state-versions:write']);
+  });
+
+  it('has less in those that share their state with it, and never more than to read it', () => {
+    expect(missing(consumer, own)).toEqual([]);
+    expect(worth(consumer)).toEqual(['see', 'state-versions:read', 'state-versions:read-outputs']);
   });
 });
 

@@ -59,6 +59,9 @@ export type ProjectAccess = {
 export type CustomProjectAccess = ProjectWorkspaceAccess & { readonly project: ProjectAccess };
 
 export type Capability =
+  /** That it is there, and how it is set up: the least that anything is worth on a workspace. */
+  | 'see'
+  | 'configurations:read'
   | `runs:${(typeof RUNS)[number]}`
   | `variables:${Exclude<(typeof VARIABLES)[number], 'none'>}`
   | `state-versions:${Exclude<(typeof STATE_VERSIONS)[number], 'none'>}`
@@ -89,7 +92,9 @@ export type Grant =
       /** Of who sees a workspace in it: they see where it stands. */
       | { readonly level: 'passage' }
     ))
-  | { readonly on: 'team'; readonly level: 'member' };
+  | { readonly on: 'team'; readonly level: 'member' }
+  /** Of a run's token: on the workspace of the run, before and while it is applied, and on those that let this one read their state. */
+  | { readonly on: 'run'; readonly level: 'own' | 'applying' | 'consumer' };
 
 /** What each fixed level means, field by field: documents show it, and capabilities are counted from it. */
 export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'>, WorkspaceAccess>> = (() => {
@@ -152,6 +157,8 @@ const upTo = <V extends string>(scale: readonly V[], value: V, prefix: string): 
     .map((step) => `${prefix}:${step}` as Capability);
 
 const inWorkspaces = (access: Omit<WorkspaceAccess, 'workspaceLocking'>): Capability[] => [
+  'see',
+  'configurations:read',
   ...upTo(RUNS, access.runs, 'runs'),
   ...upTo(VARIABLES, access.variables, 'variables'),
   ...upTo(STATE_VERSIONS, access.stateVersions, 'state-versions'),
@@ -172,6 +179,16 @@ const onProject = (access: CustomProjectAccess): Capability[] => [
   ...upTo(VARIABLE_SETS, access.project.variableSets, 'variable-sets'),
 ];
 
+/** What others share with a run's workspace, and what the run is made of; it locks nothing, its run holds the lock. */
+const SHARED = ['see', ...upTo(STATE_VERSIONS, 'read', 'state-versions')] as const;
+const OWN = [...SHARED, 'configurations:read', 'variables:read'] as const;
+const OF_RUN = {
+  'run own': OWN,
+  // Not sooner: whoever may queue a plan has code of theirs run with the token, and may not change the state.
+  'run applying': [...OWN, 'state-versions:write'],
+  'run consumer': SHARED,
+} as const;
+
 /** Counted once: they are asked for with every request. */
 const FIXED: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
   [
@@ -179,6 +196,7 @@ const FIXED: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
     ...Object.entries(PROJECT_MEANING).map(([level, access]) => [`project ${level}`, onProject(access)] as const),
     ['project passage', ['project-settings:read']] as const,
     ['team member', ['own-team-tokens']] as const,
+    ...Object.entries(OF_RUN),
   ].map(([name, given]) => [name, new Set<Capability>([...given, ...(UNTOLD[name] ?? [])])]),
 );
 

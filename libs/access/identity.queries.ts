@@ -81,7 +81,12 @@ const identityOf = (row: IdentityRow): Identity => ({
   epoch: row.epoch,
 });
 
-const BY_KIND = { organization: 'organization-token', 'audit-trails': 'audit-token', agent: 'agent' } as const;
+const BY_KIND = {
+  organization: 'organization-token',
+  'audit-trails': 'audit-token',
+  agent: 'agent',
+  run: 'run',
+} as const;
 
 const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>> => {
   if (row.kind === 'user' || row.kind === 'team') {

@@ -44,6 +44,7 @@ const LOOKS_AROUND: readonly Permission[] = [
 /** What `runs: read` is worth, the least that anybody can be given on a workspace. */
 const SEES_WORKSPACES: readonly Permission[] = [
   'read-workspace',
+  'read-workspace-history',
   'read-workspace-access',
   'read-runs',
   'read-configuration-version',
@@ -68,6 +69,7 @@ const ADMINISTERS: readonly Permission[] = [
 /** What nobody does with an organization token: keys, other people's runs, the bytes of states. */
 const ADMINISTERS_RUNS_AND_STATE: readonly Permission[] = [
   'assign-ssh-key',
+  'manage-data-retention',
   'force-cancel-run',
   'delete-state-data',
   'delete-configuration-data',
@@ -86,6 +88,7 @@ const MANAGES_ALL_WORKSPACES: readonly Permission[] = [
   ...LOCKS_TAGS_SETS,
   ...ADMINISTERS,
   'create-workspace',
+  'replace-remote-state-consumers',
   'manage-variable-sets',
 ];
 const WORKS_IN_ALL_WORKSPACES: readonly Permission[] = [
@@ -131,6 +134,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
   ],
   'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
+  run: ['read-entitlements'],
   member: LOOKS_AROUND,
   readWorkspaces: READS_ALL,
   readProjects: READS_ALL,
@@ -171,6 +175,16 @@ const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'project admin': [...PROJECT_MAINTAINER, 'move-workspace', ...PROJECTS, 'read-project-access'],
   'project passage': ['read-project'],
   'team member': ['read-secret-teams', 'manage-team-tokens'],
+  'run own': ['read-workspace', 'read-configuration-version', 'read-variables', 'read-state-outputs', 'read-state'],
+  'run applying': [
+    'read-workspace',
+    'read-configuration-version',
+    'read-variables',
+    'read-state-outputs',
+    'read-state',
+    'create-state',
+  ],
+  'run consumer': ['read-workspace', 'read-state-outputs', 'read-state'],
 };
 
 /** What each field of `custom` is worth, value by value, written out without a ladder. */
@@ -311,7 +325,7 @@ describe('the kinds of callers', () => {
   it('anybody with a user token may found an organization; no other kind of token may do anything at the site', () => {
     expect(allowed(SOMEBODY, SITE)).toEqual(['create-organization']);
     expect(allowed(identity(['owner']), SITE)).toEqual(['create-organization']);
-    for (const kind of ['team', 'organization', 'audit-trails', 'agent'] as const) {
+    for (const kind of ['team', 'organization', 'audit-trails', 'agent', 'run'] as const) {
       expect([kind, allowed(identity(['owner'], { kind }), SITE)]).toEqual([kind, []]);
     }
   });
@@ -325,7 +339,7 @@ describe('the kinds of callers', () => {
   });
 
   it('no token but a user’s is anybody’s own', () => {
-    for (const kind of ['team', 'organization', 'audit-trails', 'agent'] as const) {
+    for (const kind of ['team', 'organization', 'audit-trails', 'agent', 'run'] as const) {
       expect(allowed(identity([], { kind }), { ...HERE, user: 'user-1' })).toEqual([]);
     }
   });

@@ -9,8 +9,8 @@ type Rule = {
   readonly grant?: Capability;
   /** Everybody may do it with what is their own: `place.user`. */
   readonly self?: true;
-  /** How the no is told; not-found unless the contract names 403 (clients.md §2). */
-  readonly refusal?: 'forbidden';
+  /** What the no says where the contract names 403; else it is not-found, and says nothing (clients.md §2). */
+  readonly refusal?: string;
 };
 
 const EVERYBODY = ['owner', 'member', 'organization-token'] as const;
@@ -22,6 +22,8 @@ const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'readProject
 const WORKSPACE_WORKERS = ['owner', 'manageWorkspaces', 'manageProjects'] as const;
 const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
 const PROJECT_READERS = WORKSPACE_READERS;
+
+const SAFE_DELETE = 'A workspace that manages no resources can be deleted by safe-delete';
 
 /**
  * The whole matrix: contract §5 and clients.md §3 as data. A site admin stands as an owner everywhere. `standing` is what
@@ -38,7 +40,8 @@ export const permissions = {
   'read-organization': { standing: EVERYBODY },
   'update-organization': { standing: ['owner'] },
   'delete-organization': { standing: ['owner'] },
-  'read-entitlements': { standing: EVERYBODY },
+  // The CLI asks for them before anything else, also in a run (clients.md §7).
+  'read-entitlements': { standing: [...EVERYBODY, 'run'] },
   'manage-subscription': { standing: ['site-admin'] },
   'read-audit-trail': { standing: ['organization-token', 'audit-token'] },
   'manage-organization-tokens': { standing: ['owner'] },
@@ -79,17 +82,27 @@ export const permissions = {
 
   // Workspaces.
   'create-workspace': { standing: WORKSPACE_MANAGERS, grant: 'create' },
-  'read-workspace': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'read-workspace': { standing: WORKSPACE_READERS, grant: 'see' },
+  // A run needs to know how a workspace stands, and not how it came to that, nor who was about it.
+  'read-workspace-history': { standing: WORKSPACE_READERS, grant: 'runs:read' },
   'update-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
+  // Admins of the workspace add to them and take from them (contract §4.3).
+  'replace-remote-state-consumers': { standing: WORKSPACE_MANAGERS },
   // Asked of both projects (contract §5).
   'move-workspace': { standing: PROJECT_MANAGERS, grant: 'move' },
   'delete-workspace': { standing: WORKSPACE_MANAGERS, grant: 'delete' },
-  'force-delete-workspace': { standing: ['owner'], refusal: 'forbidden' },
-  'force-delete-own-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin', refusal: 'forbidden' },
+  'force-delete-workspace': { standing: ['owner'], refusal: `Only owners may force a deletion. ${SAFE_DELETE}` },
+  'force-delete-own-workspace': {
+    standing: WORKSPACE_MANAGERS,
+    grant: 'admin',
+    refusal: `Only who administers the workspace may force its deletion. ${SAFE_DELETE}`,
+  },
   'lock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'locking' },
   'force-unlock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
   'tag-workspace': { standing: WORKSPACE_MANAGERS, grant: 'tags' },
   'assign-ssh-key': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  // For who may delete what it deletes: `delete-state-data`.
+  'manage-data-retention': { standing: WORKSPACE_WORKERS, grant: 'admin' },
   'manage-run-tasks': { standing: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
 
   // Runs and what they are made of.
@@ -99,7 +112,7 @@ export const permissions = {
   'apply-run': { standing: WORKSPACE_WORKERS, grant: 'runs:apply' },
   'force-cancel-run': { standing: WORKSPACE_WORKERS, grant: 'admin' },
   'execute-run': { standing: ['agent'] },
-  'read-configuration-version': { standing: WORKSPACE_READERS, grant: 'runs:read' },
+  'read-configuration-version': { standing: WORKSPACE_READERS, grant: 'configurations:read' },
   'create-configuration-version': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
   'delete-configuration-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
 
@@ -151,5 +164,5 @@ export const may = (actor: Identity, permission: Permission, { organization, gra
 export const demand = (actor: Identity, permission: Permission, place: Place): void => {
   if (may(actor, permission, place)) return;
   const rule: Rule = permissions[permission];
-  throw rule.refusal === 'forbidden' ? forbidden('You are not allowed to do that') : notFound();
+  throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };

@@ -3,13 +3,24 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { Clock, notFound } from '#kernel';
-import { document, includesOf, pageDocument, pageOf, parseBody, type Document, type Query as QueryOf } from '#json-api';
+import { Clock, notFound, sql } from '#kernel';
+import {
+  document,
+  includesOf,
+  pageDocument,
+  pageOf,
+  parseBody,
+  readRelated,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { changesOf, createBody, updateBody } from './agent-pools.body.js';
-import { agentPoolResource, workspacesOf } from './agent-pools.document.js';
+import { agentPoolResource } from './agent-pools.document.js';
 import { filterOf } from './agent-pools.filter.js';
 import { CreateAgentPool, ToAgentPool } from './agent-pools.handler.js';
-import { agentPoolFor, listAgentPools, type Asking } from './agent-pools.queries.js';
+import { agentPoolFor, listAgentPools, type AgentPoolRow, type Asking } from './agent-pools.queries.js';
 
 /** Clients ask for the keys that pools encrypt with, too: there are none. */
 const INCLUDES = ['workspaces', 'hyok_configurations'] as const;
@@ -34,7 +45,7 @@ export class AgentPoolsController {
     const page = pageOf(query);
     const filter = filterOf(query);
     const { rows, total } = await listAgentPools(this.database, this.asking(actor), organization, page, filter);
-    const included = withWorkspaces ? workspacesOf(rows) : undefined;
+    const included = withWorkspaces ? await this.workspacesOf(rows, actor) : undefined;
     return pageDocument(rows.map(agentPoolResource), page, total, request.url, included);
   }
 
@@ -54,7 +65,7 @@ export class AgentPoolsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const withWorkspaces = includes(query);
     const row = await agentPoolFor(this.database, this.asking(actor), 'read-agent-pools', id);
-    return document(agentPoolResource(row), withWorkspaces ? workspacesOf([row]) : undefined);
+    return document(agentPoolResource(row), withWorkspaces ? await this.workspacesOf([row], actor) : undefined);
   }
 
   @Patch('agent-pools/:id')
@@ -69,6 +80,11 @@ export class AgentPoolsController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ToAgentPool(id, { type: 'DeleteAgentPool' }, actor));
+  }
+
+  private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
+    const ids = rows.flatMap(({ workspaces }) => workspaces);
+    return readRelated(this.database, ids.length > 0 ? [relatedWorkspaces(sql`${ids}::text[]`, actor)] : []);
   }
 
   private asking(actor: Actor): Asking {

@@ -17,10 +17,7 @@ export const agentPoolResource = (row: AgentPoolRow): Resource => {
       organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
       agents: linkTo(`${self}/agents`),
       'authentication-tokens': linkTo(`${self}/authentication-tokens`),
-      workspaces: toMany(
-        'workspaces',
-        row.workspaces.map(({ id }) => id),
-      ),
+      workspaces: toMany('workspaces', row.workspaces),
       'allowed-workspaces': toMany('workspaces', row.allowedWorkspaces),
       'allowed-projects': toMany('projects', row.allowedProjects),
       'excluded-workspaces': toMany('workspaces', row.excludedWorkspaces),
@@ -28,14 +25,3 @@ export const agentPoolResource = (row: AgentPoolRow): Resource => {
     links: { self },
   };
 };
-
-/** By their names; whole documents are at their own addresses. */
-export const workspacesOf = (rows: readonly AgentPoolRow[]): Resource[] =>
-  rows.flatMap(({ workspaces }) =>
-    workspaces.map(({ id, name }) => ({
-      id,
-      type: 'workspaces',
-      attributes: { name },
-      links: { self: `/api/v2/workspaces/${id}` },
-    })),
-  );

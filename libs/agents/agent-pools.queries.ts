@@ -26,7 +26,7 @@ export type AgentPoolRow = Scopes & {
   /** Agents that have pinged lately and have not said that they are through. */
   readonly agentCount: number;
   /** Those that have chosen it themselves. */
-  readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+  readonly workspaces: readonly string[];
 };
 
 /** Who asks, and when: how many agents are alive depends on it. */
@@ -46,8 +46,8 @@ const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
   (select count(*) from agents a join agents.pings g on g.agent = a.id
     where a.pool = ap.id and g.status not in ('exited', 'errored')
       and g.at >= ${new Date(now.getTime() - ERRORED_AFTER_MS).toISOString()}) as "agentCount",
-  coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name) order by w.id) from workspaces w
-             where w.settings ->> 'agentPoolId' = ap.id and ${isSeenWorkspace(actor)}), '[]') as workspaces,
+  array(select w.id from workspaces w
+         where w.settings ->> 'agentPoolId' = ap.id and ${isSeenWorkspace(actor)} order by w.id) as workspaces,
   ${workspacesIn('allowedWorkspaces', actor)} as "allowedWorkspaces",
   array(select p.id from agent_pool_scopes s join projects p on p.id = s.target
          where s.pool = ap.id and s.scope = 'allowedProjects' and ${isSeenProject(actor)}

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { badRequest, Clock } from '#kernel';
+import { badRequest, Clock, timestampOf } from '#kernel';
 import {
   document,
   pageDocument,
@@ -47,7 +47,7 @@ const sinceOf = (query: QueryOf): string | undefined => {
   if (!text) return undefined;
   if (!timeOrDate.safeParse(text).success) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
   // Without a zone it is UTC.
-  return new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`).toISOString();
+  return timestampOf(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`));
 };
 
 @Controller('api/v2')

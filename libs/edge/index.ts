@@ -1,4 +1,5 @@
 export { EdgeModule } from './edge.module.js';
 export { HealthController } from './health.controller.js';
+export { HostedInterceptor } from './hosted.interceptor.js';
 export { httpServer, type HttpOptions } from './http.server.js';
 export { SelfHostedInterceptor } from './self-hosted.interceptor.js';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import pg from 'pg';
 import type { Row } from './database.js';
 
-/** A statement that is prepared under its name, once per connection. */
+/** A statement that is prepared under its name, once per connection; anew each time where that is empty. */
 export type Prepared = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
 
 /** The parts of pg's connection that a query writes to; its declarations leave them out. */
@@ -96,7 +96,7 @@ export class Batch extends pg.Query {
         // It may be there after a batch that failed; closing what is not there does nothing.
         connection.close({ type: 'S', name });
         connection.parse({ name, text });
-        this.known.set(name, null);
+        if (name !== '') this.known.set(name, null);
       }
       connection.bind({ statement: name, values, valueMapper: prepareValue });
       if (!shape) connection.describe(PORTAL);
@@ -109,7 +109,7 @@ export class Batch extends pg.Query {
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
     const shape = new Shape(fields, this.rowTypes);
     this.shapes[this.at] = shape;
-    this.known.set(this.current.name, shape);
+    if (this.current.name !== '') this.known.set(this.current.name, shape);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {

@@ -264,6 +264,20 @@ describe('caughtUp', () => {
     await expect(caughtUp(house.database, 'nobody')).resolves.toBeUndefined();
   });
 
+  it('waits for events of some types only, where a follower cares for no others', async () => {
+    await light(2);
+    await expect(caughtUp(house.database, 'nobody', ['LampHung'])).resolves.toBeUndefined();
+    await house.append('lamp-2', 0, hung('cellar'));
+    await light(2);
+    let passed = false;
+    const waiting = caughtUp(house.database, 'watchman', ['LampHung']).then(() => (passed = true));
+    await house.database.rows(sql`select 1 as one`);
+    expect(passed).toBe(false);
+    run(watchman());
+    await waiting;
+    expect(await seen()).toContain((await house.store.stream('lamp-2')).at(-1)?.id);
+  });
+
   it('gives up after five seconds, and says when to come again', async () => {
     await house.append('lamp-1', 0, hung('cellar'));
     const started = performance.now();

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { sql, type LogPosition, type Sql } from '#kernel';
+import { lockKey } from './advisory-lock.js';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
@@ -75,7 +75,7 @@ export class FollowerRunner {
   /** False where somebody else leads. */
   private async lead(session: Session, succeeded: () => void): Promise<boolean> {
     const { name, batch, only } = this.follower;
-    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockKey(name)}) as ok`);
+    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockOf(name)}) as ok`);
     if (!taken?.ok) return false;
     await session.run(LISTEN);
     const [stored] = await session.run<LogPosition>(readCheckpoint(name));
@@ -143,6 +143,4 @@ export class FollowerRunner {
   }
 }
 
-/** Advisory locks are numbers: the first 52 bits of the name's hash, which a JavaScript number holds exactly. */
-const lockKey = (name: string): number =>
-  Number.parseInt(createHash('sha256').update(`cadastre follower ${name}`).digest('hex').slice(0, 13), 16);
+const lockOf = (name: string): number => lockKey(`cadastre follower ${name}`);

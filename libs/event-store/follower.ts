@@ -63,15 +63,18 @@ const PATIENCE_MS = 5_000;
 
 /**
  * Resolves when the follower has read all that was in the log at the time of the call, so that a read of its view shows
- * every write answered before. Throws `unavailable` after 5 s (DESIGN decision 6).
+ * every write answered before; of `only` these types, where it cares for no others, and notes late that it has passed them.
+ * Throws `unavailable` after 5 s (DESIGN decision 6).
  */
-export const caughtUp = async (database: Database, follower: string): Promise<void> => {
+export const caughtUp = async (
+  database: Database,
+  follower: string,
+  only: readonly string[] | null = null,
+): Promise<void> => {
   const deadline = Date.now() + PATIENCE_MS;
-  const head = await database.row<LogPosition & { passed: boolean }>(sql`
-    select e.transaction::text as transaction, e.position,
-           coalesce((c.transaction, c.position) >= (e.transaction, e.position), false) as passed
-      from (select transaction, position from event_store.events order by transaction desc, position desc limit 1) e
-      left join event_store.checkpoints c on c.follower = ${follower}`);
+  const head = await database.row<LogPosition & { passed: boolean }>(
+    only === null ? headFor(follower) : nextFor(follower, only),
+  );
   if (!head || head.passed) return;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -82,6 +85,21 @@ export const caughtUp = async (database: Database, follower: string): Promise<vo
     if (Date.now() > deadline) throw unavailable('This view is behind the log. Please try again in a moment.', 5);
   }
 };
+
+const headFor = (follower: string): Sql => sql`
+  select e.transaction::text as transaction, e.position,
+         coalesce((c.transaction, c.position) >= (e.transaction, e.position), false) as passed
+    from (select transaction, position from event_store.events order by transaction desc, position desc limit 1) e
+    left join event_store.checkpoints c on c.follower = ${follower}`;
+
+/** The last of these types that is not yet read: looked for from the end of the log back to the checkpoint. */
+const nextFor = (follower: string, only: readonly string[]): Sql => sql`
+  select e.transaction::text as transaction, e.position, false as passed
+    from event_store.events e
+   where (e.transaction, e.position) > (coalesce((select transaction from event_store.checkpoints where follower = ${follower}), '0'),
+                                        coalesce((select position from event_store.checkpoints where follower = ${follower}), 0))
+     and e.type = any (${only}::text[])
+   order by e.transaction desc, e.position desc limit 1`;
 
 /**
  * Whether the log holds transaction ids that this cluster has yet to reach, as after a dump was restored into a new one.

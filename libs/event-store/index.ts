@@ -14,6 +14,7 @@ export {
   type Snapshot,
   type Write,
 } from './writes.js';
+export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
@@ -21,4 +22,5 @@ export { brokenUnique, isOutage, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { verifySnapshots } from './verify-snapshots.js';
 export { heldStreams, snapshotAt, snapshotOf, type Held } from './streams.js';
+export { rowsTogether } from './together.js';
 export { aggregate, kindsOf, projectionOf, registryOf, type Aggregate, type Slice } from './slice.js';

@@ -18,3 +18,21 @@ export const followerMetrics = {
     labelNames: ['follower'],
   }),
 };
+
+export const choreMetrics = {
+  done: new Counter({
+    name: 'cadastre_chore_done_total',
+    help: 'Things that a chore has done',
+    labelNames: ['chore'],
+  }),
+  failures: new Counter({
+    name: 'cadastre_chore_failures_total',
+    help: 'Rounds of a chore that failed, in whole or in part, and were tried again',
+    labelNames: ['chore'],
+  }),
+  finished: new Gauge({
+    name: 'cadastre_chore_finished_seconds',
+    help: 'When a chore was last through with everything that was due (Unix time)',
+    labelNames: ['chore'],
+  }),
+};

@@ -3,9 +3,15 @@ import { sql, type Sql } from '#kernel';
 /** A stream and the version that it was read at: what `unchanged` holds. */
 export type Held = { readonly stream: string; readonly version: number };
 
-/** A `Snapshot` as jsonb, of the row of event_store.streams that the statement knows by that alias. */
-export const snapshotOf = (alias: string): Sql =>
-  sql.raw(`jsonb_build_object('version', ${alias}.version, 'decider', ${alias}.decider, 'state', ${alias}.state)`);
+/**
+ * A `Snapshot` as jsonb, of the row of event_store.streams that the statement knows by that alias; `more` are expressions
+ * to go with it.
+ */
+export const snapshotOf = (alias: string, more: Readonly<Record<string, string>> = {}): Sql => {
+  const own = { version: `${alias}.version`, decider: `${alias}.decider`, state: `${alias}.state` };
+  const members = Object.entries({ ...own, ...more }).map(([name, expression]) => `'${name}', ${expression}`);
+  return sql.raw(`jsonb_build_object(${members.join(', ')})`);
+};
 
 /** The same of a stream that is not joined; null where there is none. `stream` is the column with its id. */
 export const snapshotAt = (stream: string): Sql =>

@@ -42,6 +42,9 @@ describe('settings', () => {
       encryptionKey: null,
       edition: 'all',
       featureSet: 'everything',
+      toolReleases: [],
+      globalRemoteState: false,
+      retentionCheckMs: 3_600_000,
       logLevel: 'info',
     });
   });
@@ -62,6 +65,9 @@ describe('settings', () => {
       CADASTRE_ENCRYPTION_KEY: key,
       CADASTRE_EDITION: 'self-hosted',
       CADASTRE_FEATURE_SET: 'free',
+      CADASTRE_TOOL_RELEASES: '1.16.6, 1.17.0-rc1',
+      CADASTRE_GLOBAL_REMOTE_STATE: 'true',
+      CADASTRE_RETENTION_CHECK_MINUTES: '5',
       LOG_LEVEL: 'silent',
     });
     expect(settings).toEqual({
@@ -77,6 +83,9 @@ describe('settings', () => {
       encryptionKey: Buffer.alloc(32, 7),
       edition: 'self-hosted',
       featureSet: 'free',
+      toolReleases: ['1.16.6', '1.17.0-rc1'],
+      globalRemoteState: true,
+      retentionCheckMs: 300_000,
       logLevel: 'silent',
     });
   });
@@ -127,6 +136,17 @@ describe('settings', () => {
     ],
     ['CADASTRE_EDITION', 'hunter2', 'CADASTRE_EDITION: must be one of all, hosted, self-hosted'],
     ['CADASTRE_FEATURE_SET', 'paid', 'CADASTRE_FEATURE_SET: must be one of everything, free'],
+    [
+      'CADASTRE_TOOL_RELEASES',
+      '1.16.6,v1.17',
+      'CADASTRE_TOOL_RELEASES: must be a comma-separated list of versions such as 1.2.3; number 2 is not one',
+    ],
+    ['CADASTRE_GLOBAL_REMOTE_STATE', 'yes', 'CADASTRE_GLOBAL_REMOTE_STATE: must be one of true, false'],
+    [
+      'CADASTRE_RETENTION_CHECK_MINUTES',
+      '0',
+      'CADASTRE_RETENTION_CHECK_MINUTES: must be a whole number from 1 to 1440',
+    ],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
   ])('%s=%s gets its one line', (name, value, line) => {
     expect(linesOf({ [name]: value })).toEqual([line]);

@@ -30,6 +30,12 @@ export type Settings = {
   readonly encryptionKey: Buffer | null;
   readonly edition: Environment['CADASTRE_EDITION'];
   readonly featureSet: Environment['CADASTRE_FEATURE_SET'];
+  /** Versions of the tool that workspaces may choose, besides those that come with the product. */
+  readonly toolReleases: readonly string[];
+  /** What new workspaces have where the request does not say. */
+  readonly globalRemoteState: boolean;
+  /** How often data retention policies are kept to. */
+  readonly retentionCheckMs: number;
   readonly logLevel: Environment['LOG_LEVEL'];
 };
 
@@ -100,6 +106,9 @@ const settingsFrom = (env: Environment): Settings => {
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
+    toolReleases: env.CADASTRE_TOOL_RELEASES,
+    globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
+    retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     logLevel: env.LOG_LEVEL,
   };
 };

@@ -1,3 +1,4 @@
+import { valid } from 'semver';
 import { z } from 'zod';
 import { isHost } from './host-names.js';
 
@@ -28,6 +29,8 @@ const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].in
 
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 
+const isMinutes = (text: string): boolean => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_440;
+
 const isBroker = (text: string): boolean => {
   const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
   return isHost(host) && isPort(port);
@@ -37,6 +40,15 @@ const brokers = z.string().transform((list, check) => {
   const entries = list.split(',').map((entry) => entry.trim());
   entries.forEach((entry, index) => {
     if (!isBroker(entry)) check.addIssue(`must be a comma-separated list of host:port; number ${index + 1} is not one`);
+  });
+  return entries;
+});
+
+const toolReleases = z.string().transform((list, check) => {
+  const entries = list.split(',').map((entry) => entry.trim());
+  entries.forEach((entry, index) => {
+    if (valid(entry) === entry) return;
+    check.addIssue(`must be a comma-separated list of versions such as 1.2.3; number ${index + 1} is not one`);
   });
   return entries;
 });
@@ -115,13 +127,28 @@ export const variables = {
   ),
   CADASTRE_EDITION: variable(
     'all',
-    'self-hosted: no audit trail and no health assessments; all and hosted: everything that is built',
+    'self-hosted: no audit trail and no health assessments; hosted: no data retention; all: everything that is built',
     oneOf(['all', 'hosted', 'self-hosted'], 'all'),
+  ),
+  CADASTRE_TOOL_RELEASES: variable(
+    '–',
+    'comma-separated releases of Terraform or OpenTofu that workspaces may choose besides those built in',
+    toolReleases.default([]),
+  ),
+  CADASTRE_GLOBAL_REMOTE_STATE: variable(
+    'false',
+    'true: new workspaces share their state with their organization where the request does not say',
+    oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
   CADASTRE_FEATURE_SET: variable(
     'everything',
     'what a new organization starts with: everything or free',
     oneOf(['everything', 'free'], 'everything'),
+  ),
+  CADASTRE_RETENTION_CHECK_MINUTES: variable(
+    '60',
+    'how often data retention policies are kept to, in minutes',
+    matching(isMinutes, 'must be a whole number from 1 to 1440').transform(Number).default(60),
   ),
   LOG_LEVEL: variable(
     'info',

@@ -5,3 +5,4 @@ export * from './inputs.js';
 export * from './media-type.js';
 export * from './paging.js';
 export * from './refused.filter.js';
+export * from './related.js';

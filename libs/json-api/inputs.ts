@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keyOf } from '#kernel';
 
 /** A text of a request. None is without an end: what it says becomes one event, and that a message of Kafka's. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
@@ -7,7 +8,7 @@ export const text = (most: number) => z.string().max(most, { error: `too long, a
 export const typeOf = (...types: readonly string[]) =>
   z
     .string()
-    .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types[0] ?? ''}` })
+    .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types.join(' or ')}` })
     .optional();
 
 /** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
@@ -72,12 +73,10 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-const camel = (key: string): string => key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 /** `{ 'auto-apply': true }` → `{ autoApply: true }`, the way back from attributesOf; what is absent stays absent. */
 export const valuesOf = <T extends object>(
   attributes: T,
 ): { [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(given(attributes)).map(([key, value]) => [camel(key), value])) as {
+  Object.fromEntries(Object.entries(given(attributes)).map(([key, value]) => [keyOf(key), value])) as {
     [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined>;
   };

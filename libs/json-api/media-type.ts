@@ -18,7 +18,8 @@ export const acceptJsonApi = (fastify: FastifyInstance): void => {
       if (body === '') done(null, undefined);
       else {
         void parse(request, body as string, (error, parsed) => {
-          if (error) done(badRequest(`The body is not valid JSON: ${error.message}`));
+          // Fastify's own text tells of another media type than the one that came.
+          if (error) done(badRequest('The body is not valid JSON'));
           else done(null, parsed);
         });
       }

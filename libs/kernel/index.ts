@@ -3,6 +3,7 @@ export * from './checks.js';
 export * from './decider.js';
 export * from './event-kinds.js';
 export * from './message.js';
+export * from './moments.js';
 export * from './names.js';
 export * from './ports.js';
 export * from './projection.js';

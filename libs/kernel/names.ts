@@ -10,6 +10,10 @@ export const attributeOf = (key: string): string => {
   return attribute;
 };
 
+/** `auto-apply` → `autoApply`, the way back. */
+export const keyOf = (attribute: string): string =>
+  attribute.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 /** `auto-apply` → `Auto apply`: how texts for people begin. */
 export const labelOf = (attribute: string): string =>
   attribute.charAt(0).toUpperCase() + attribute.slice(1).replaceAll('-', ' ');

@@ -6,6 +6,8 @@ export class Sql {
   constructor(
     readonly strings: readonly string[],
     readonly values: readonly unknown[],
+    /** Whether the database keeps the statement, prepared, for when it is asked again. */
+    readonly kept = true,
   ) {}
 }
 
@@ -52,6 +54,12 @@ export const sql = Object.assign(tag, {
   empty: new Sql([''], []),
   /** All of them, or true where there is none. */
   and: (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql.raw('true') : join(conditions, ' and ')),
+  /**
+   * A statement that is planned for its very values and then forgotten. Others are prepared, and after a few times their plan
+   * is the same for all values: bad where a few rows match the one value and all of them another. For lists with filters,
+   * of which there are many texts besides.
+   */
+  unkept: ({ strings, values }: Sql): Sql => new Sql(strings, values, false),
   /** A parameter for a jsonb column: arrays would otherwise become Postgres arrays. */
   json: (value: unknown): string => JSON.stringify(value),
 });

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, may, type Actor } from '#access';
+import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { notFound } from '#kernel';
+import { notFound, sql } from '#kernel';
 import {
   document,
   includesOf,
@@ -11,6 +11,7 @@ import {
   pageOf,
   parameter,
   parseBody,
+  readRelated,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -21,8 +22,7 @@ import { changesOf, createBody, updateBody } from './organizations.body.js';
 import { organizationResource } from './organizations.document.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
 import { listOrganizations, organizationFor, type OrganizationRow } from './organizations.queries.js';
-import { projectResource } from './projects.document.js';
-import { projectsById } from './projects.queries.js';
+import { relatedProjects } from './to-organizations.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
@@ -100,11 +100,8 @@ export class OrganizationsController {
     if (!includes) return undefined;
     const sets = includes.has('entitlement_set') ? rows.map(entitlementSet) : [];
     if (!includes.has('default_project')) return sets;
-    // The list shows organizations to audit tokens, too, but nothing in them.
     const ids = rows.map(({ defaultProject }) => defaultProject);
-    const projects = await projectsById(this.database, actor, ids);
-    const readable = projects.filter((project) => may(actor, 'read-project', project));
-    return [...sets, ...readable.map((project) => projectResource(project, actor))];
+    return [...sets, ...(await readRelated(this.database, [relatedProjects(sql`${ids}::text[]`, actor)]))];
   }
 
   private render(row: OrganizationRow | null, actor: Actor): Document {

@@ -78,7 +78,7 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       },
       'default-project': toOne('projects', row.defaultProject, `/api/v2/projects/${row.defaultProject}`),
       'default-agent-pool': toOne('agent-pools', defaultAgentPool),
-      'data-retention-policy': { data: null },
+      'data-retention-policy': { data: row.dataRetentionPolicy },
       'owners-team': toOne('teams', row.ownersTeam, `/api/v2/teams/${row.ownersTeam}`),
       subscription: linkTo(`/api/v2/organizations/${row.name}/subscription`),
     },

@@ -2,6 +2,7 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
+import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { FeatureSet, OrganizationSettings } from './organization.js';
 
@@ -13,13 +14,18 @@ export type OrganizationRow = {
   readonly defaultProject: string;
   readonly ownersTeam: string;
   readonly settings: OrganizationSettings;
+  readonly dataRetentionPolicy: PolicyIdentifier | null;
   readonly createdAt: Timestamp;
 };
 
-const COLUMNS = sql.raw(`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
-  o.owners_team as "ownersTeam", o.settings, o.created_at as "createdAt"`);
+const COLUMNS = sql`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
+  o.owners_team as "ownersTeam", o.settings, ${ownPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
+  o.created_at as "createdAt"`;
 
 export const organizationById = (id: string): Sql => sql`select ${COLUMNS} from organizations o where o.id = ${id}`;
+
+export const organizationsByIds = (ids: Sql): Sql =>
+  sql`select ${COLUMNS} from organizations o where o.id = any (${ids}) order by o.name`;
 
 /** The organization of that name, where the caller may do that in it; else the refusal of the permission table. */
 export const organizationFor = async (

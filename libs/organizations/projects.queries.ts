@@ -49,8 +49,8 @@ const columns = (actor: Identity): Sql => sql`${COLUMNS}, ${grantsOnProject(acto
 export const projectById = (id: string, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
 
-export const projectsById = (database: Database, actor: Identity, ids: readonly string[]): Promise<ProjectRow[]> =>
-  database.rows<ProjectRow>(sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}::text[]) order by p.id`);
+export const projectsByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}) order by p.id`;
 
 export type ProjectForCommand = ProjectRow & {
   /** Version of the agent pool that the command names; null where it is none that the project may use. */

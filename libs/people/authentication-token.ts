@@ -3,7 +3,7 @@ import type { TokenKind } from '#access/rules';
 
 type Birth = {
   kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…` or `apool-…`. */
+  /** `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
   owner: string;
   description: string | null;
   createdBy: { type: string; id: string } | null;

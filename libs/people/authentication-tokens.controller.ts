@@ -18,7 +18,7 @@ import {
   type Relationship,
   type Resource,
 } from '#json-api';
-import { CurrentActor, type Actor, type TokenKind } from '#access';
+import { CurrentActor, type Actor } from '#access';
 import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
 import {
   listTeamTokens,
@@ -29,6 +29,7 @@ import {
   type TokenOwner,
   type TokenRow,
 } from './authentication-tokens.queries.js';
+import { IssueRunToken } from './run-tokens.port.js';
 
 const description = z.string().max(1_000);
 const expiry = z.iso
@@ -169,6 +170,12 @@ export class AuthenticationTokensController {
     return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
   }
 
+  /** For executors: it opens what the run needs, until the run ends (docs/executors.md). */
+  @Post('runs/:id/authentication-tokens')
+  async createOfRun(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(resource(await this.bus.execute(new IssueRunToken(id, actor))));
+  }
+
   @Get('organizations/:organization/authentication-token')
   showOfOrganization(
     @Param('organization') name: string,
@@ -226,7 +233,7 @@ export class AuthenticationTokensController {
 }
 
 /** A word that is misspelt must not replace the token that runs everything. */
-const organizationKind = (query: QueryOf): TokenKind => {
+const organizationKind = (query: QueryOf): TokenOwner['kind'] => {
   const kind = parameter(query, 'token') || 'organization';
   if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
   return kind;

@@ -1,9 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids, sql, unprocessable, type Timestamp } from '#kernel';
-import { brokenUnique, EventStore, unborn, unchanged, writeOf } from '#event-store';
-import { ACTOR_TYPE, contextOf, hashOf, type Actor } from '#access';
+import { Clock, Ids, unprocessable, type Timestamp } from '#kernel';
+import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
+import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
-import { placeForToken, tokenById, tokenFor, type TokenOwner, type TokenRow } from './authentication-tokens.queries.js';
+import { placeForToken, tokenFor, type TokenOwner, type TokenRow } from './authentication-tokens.queries.js';
+import { newToken } from './authentication-tokens.writes.js';
 
 export type NewToken = { readonly description: string | null; readonly expiredAt: Timestamp | null };
 
@@ -56,11 +57,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
   private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
     const place = await placeForToken(this.store.database, actor, owner, replaces);
     this.refusePast(token);
-    const id = this.ids.next('at');
-    const secret = this.ids.secret();
-    const createdBy = { type: ACTOR_TYPE[actor.kind], id: actor.id };
-    const birth = { ...token, kind: place.kind, owner: place.owner, createdBy };
-    const create = { type: 'CreateAuthenticationToken', data: birth } as const;
+    const born = newToken(this.ids, place.organization, { ...token, kind: place.kind, owner: place.owner }, actor);
     const replaced = await Promise.all(
       place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
@@ -68,12 +65,12 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
       [
         ...place.held.map(({ stream, version }) => unchanged(stream, version)),
         ...replaced.map((old) => writeOf(authenticationToken, old, place.organization, DESTROY)),
-        writeOf(authenticationToken, unborn(id, authenticationToken), place.organization, create),
+        born.write,
       ],
       contextOf(actor),
-      [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`, tokenById(id)],
+      born.statements,
     );
-    return { ...(rows.at(-1)?.[0] as TokenRow), secret };
+    return { ...(rows.at(-1)?.[0] as TokenRow), secret: born.secret };
   }
 
   private refusePast({ expiredAt }: NewToken): void {

@@ -17,13 +17,13 @@ export type TokenRow = {
   readonly expiredAt: Timestamp | null;
 };
 
-/** Whose tokens are asked about: by id, but organizations by their names. */
-export type TokenOwner = { readonly kind: TokenKind; readonly key: string };
+/** Whose tokens are asked about: by id, but organizations by their names. Those of runs, libs/runs makes. */
+export type TokenOwner = { readonly kind: Exclude<TokenKind, 'run'>; readonly key: string };
 
 /** Where an owner's tokens belong, for the permission table. */
 type TokenPlace = {
   readonly kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…` or `apool-…`. */
+  /** `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
   readonly owner: string;
   readonly organization: string | null;
   readonly team: TeamPlace | null;
@@ -34,6 +34,7 @@ const PERMISSION = {
   organization: 'manage-organization-tokens',
   'audit-trails': 'manage-organization-tokens',
   agent: 'manage-agent-tokens',
+  run: 'manage-agent-tokens',
 } as const satisfies Record<Exclude<TokenKind, 'team'>, Permission>;
 
 /** Throws the refusal for who may not manage these tokens; who may not, may not see them either. */

@@ -1,6 +1,36 @@
-import { sql, type Sql } from '#kernel';
-import { snapshotOf, staleWhen, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
-import { authenticationToken } from './authentication-token.js';
+import { sql, type DataOf, type Ids, type Sql } from '#kernel';
+import { snapshotOf, staleWhen, unborn, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
+import { ACTOR_TYPE, hashOf, type Actor } from '#access';
+import { authenticationToken, type AuthenticationTokenCommand } from './authentication-token.js';
+import { tokenById } from './authentication-tokens.queries.js';
+
+type Birth = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToken'>;
+
+type NewToken = {
+  /** Leaves here once, and is never kept. */
+  readonly secret: string;
+  readonly write: Write;
+  /** Keep its hash, and read it: the last gives a TokenRow. */
+  readonly statements: readonly Sql[];
+};
+
+/** A new token, for the append that it is born in. */
+export const newToken = (
+  ids: Ids,
+  organization: string | null,
+  token: Omit<Birth, 'createdBy'>,
+  actor: Actor,
+): NewToken => {
+  const id = ids.next('at');
+  const secret = ids.secret();
+  const birth = { ...token, createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id } };
+  const create = { type: 'CreateAuthenticationToken', data: birth } as const;
+  return {
+    secret,
+    write: writeOf(authenticationToken, unborn(id, authenticationToken), organization, create),
+    statements: [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`, tokenById(id)],
+  };
+};
 
 export type OwnedToken = { readonly id: string; readonly organization: string | null; readonly snapshot: Snapshot };
 
@@ -30,3 +60,8 @@ export const destroyTokens = async (
   );
   return { writes, statements: [staleWhen(sql`exists (select 1 from authentication_tokens where owner = ${owner})`)] };
 };
+
+/** Takes their secrets from all tokens of these owners, which open nothing from then on: for who ends without an event here. */
+export const forgetTokens = (owners: Sql): Sql => sql`
+  delete from access.token_hashes
+   where token in (select t.id from authentication_tokens t where t.owner in (${owners}))`;

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, may, type Actor, type Permission, type Place } from '#access';
+import { demand, fresh, may, type Actor, type Identity, type Permission, type Place } from '#access';
 
 export type UserRow = {
   readonly id: string;
@@ -17,17 +17,25 @@ export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u 
 export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
   database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);
 
-/** A person as the caller may see them: they are themselves, or belong to an organization where the caller may look. */
+/** Where the person in the row `u` belongs to. */
+export const ORGANIZATIONS = sql.raw(`array(
+  select organization from organization_memberships where user_id = u.id
+  union select t.organization from team_members m join teams t on t.id = m.team where m.user_id = u.id)`);
+
+export type SeenUserRow = UserRow & { readonly organizations: readonly string[] };
+
+/** People are seen by themselves, and by who may look in an organization that they belong to. */
+export const isSeenUser = (actor: Identity, { id, organizations }: SeenUserRow): boolean => {
+  const places: Place[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
+  return places.some((place) => may(actor, 'read-user', place));
+};
+
+/** A person, where the caller may see them. */
 export const userFor = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
-  const row = await database.row<UserRow & { organizations: readonly string[] }>(sql`
-    select ${COLUMNS},
-           array(select organization from organization_memberships where user_id = u.id
-                 union select t.organization from team_members m join teams t on t.id = m.team
-                        where m.user_id = u.id) as organizations
-      from users u where u.id = ${id} and ${fresh(actor)}`);
-  if (!row) throw notFound();
-  const places: Place[] = [null, ...row.organizations].map((organization) => ({ organization, user: id }));
-  if (!places.some((place) => may(actor, 'read-user', place))) throw notFound();
+  const row = await database.row<SeenUserRow>(
+    sql`select ${COLUMNS}, ${ORGANIZATIONS} as organizations from users u where u.id = ${id} and ${fresh(actor)}`,
+  );
+  if (!row || !isSeenUser(actor, row)) throw notFound();
   return row;
 };
 

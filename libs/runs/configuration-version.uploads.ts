@@ -4,6 +4,7 @@ import { conflict, Ids, notFound, Refused } from '#kernel';
 import { identityNow, may, systemContext } from '#access';
 import { digestOf, hashed } from '#blob-store';
 import { EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { ToolReleases } from '#workspaces/to-workspace';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import {
   configurationVersion,
@@ -57,6 +58,7 @@ export class ConfigurationUploads {
     private readonly store: EventStore,
     private readonly files: ConfigurationFiles,
     private readonly ids: Ids,
+    private readonly releases: ToolReleases,
   ) {}
 
   async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -118,7 +120,7 @@ export class ConfigurationUploads {
       ...DEFAULT_OPTIONS,
       planOnly: found.speculative,
       autoApply: found.autoApply && found.mayApply && may(maker, 'apply-run', place),
-      terraformVersion: found.terraformVersion,
+      terraformVersion: this.releases.resolve(found.terraformVersion),
     };
     const data = {
       workspace: found.workspace,

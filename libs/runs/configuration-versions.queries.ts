@@ -51,13 +51,9 @@ export const configurationVersionById = (id: string, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
     from configuration_versions c join workspaces w on w.id = c.workspace where c.id = ${id}`;
 
-/** Some versions as one value, for a statement that reads more than them. */
-export const configurationVersionsAsJson = (ids: readonly string[], actor: Actor): Sql => sql`(
-  select coalesce(jsonb_agg(to_jsonb(found) || jsonb_build_object(
-           'createdAt', to_char(found."createdAt", 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
-    from (select ${COLUMNS}, ${grants(actor)} as grants
-            from configuration_versions c join workspaces w on w.id = c.workspace
-           where c.id = any (${ids}::text[])) found)`;
+export const configurationVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${grants(actor)} as grants
+    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids})`;
 
 /** By its own id, or by that of a run that was made with it. */
 export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };

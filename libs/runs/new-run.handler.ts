@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf } from '#kernel';
 import { EventStore, firstRow, unborn, unchanged, writeOf } from '#event-store';
 import { contextOf, demand, may, personOf, type Actor } from '#access';
-import { workspaceLock } from '#workspaces/to-workspace';
+import { ToolReleases, workspaceLock } from '#workspaces/to-workspace';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
 import { holdsWorkspace, waitsItsTurn } from './run-state.js';
 import { run, type RunCommand, type RunSource } from './run.js';
@@ -35,6 +35,7 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly variables: RunVariables,
+    private readonly releases: ToolReleases,
   ) {}
 
   async execute({ input, actor }: CreateRun): Promise<RunRow> {
@@ -43,7 +44,7 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
       const place = await placeForRun(this.store.database, actor, input.workspace, input.configurationVersion);
       const { organization } = place;
       const configuration = usable(place, input.configurationVersion, actor);
-      const data = birthOf(input, place, configuration, actor);
+      const data = birthOf(input, place, configuration, actor, this.releases);
       const lock = await workspaceLock(this.store, place.workspace, organization, place.workspaceSnapshot);
       const starts = !waitsItsTurn(data.options) || (lock.holder === null && !place.isQueued);
       const commands: RunCommand[] = [
@@ -59,9 +60,10 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
         takes ? lock.passed({ from: null, to: id }) : lock.kept,
         born,
       ];
-      const read = [runById(id, actor), ...this.variables.kept(id, organization, input.variables)];
+      // The row is read with the values, so that they come before it.
+      const read = [...this.variables.kept(id, organization, input.variables), runById(id, actor)];
       const { rows } = await this.store.append(writes, contextOf(actor), read);
-      return firstRow<RunRow>(rows);
+      return firstRow<RunRow>(rows.slice(-1));
     });
   }
 }
@@ -71,6 +73,7 @@ const birthOf = (
   place: PlaceForRun,
   configuration: ConfigurationForRun,
   actor: Actor,
+  releases: ToolReleases,
 ): DataOf<RunCommand, 'CreateRun'> => {
   const planOnly = asked.planOnly ?? configuration.speculative;
   if (configuration.speculative && !planOnly) {
@@ -95,7 +98,7 @@ const birthOf = (
       planOnly,
       // Who may not apply starts nothing that is applied without being asked about.
       autoApply: (asked.autoApply ?? place.autoApply) && may(actor, 'apply-run', place),
-      terraformVersion: asked.terraformVersion ?? place.terraformVersion,
+      terraformVersion: releases.resolve(asked.terraformVersion ?? place.terraformVersion),
       variables: variables.map(({ key }) => key),
     },
   };

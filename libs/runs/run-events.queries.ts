@@ -27,6 +27,11 @@ const COMMENT = sql.raw(`jsonb_build_object('id', c.id, 'runEvent', c.run_event,
 export const commentById = (id: string): Sql =>
   sql`select c.id, c.run_event as "runEvent", c.body from run_comments c where c.id = ${id}`;
 
+/** What is said of runs that the caller may read. */
+export const commentsOfRuns = (runs: Sql): Sql => sql`
+  select c.id, c.run_event as "runEvent", c.body
+    from run_comments c where c.run = any (${runs}) order by c.run, c.version`;
+
 type Found<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly found: T };
 
 /** Whatever is found of a run, where the caller may read runs of its workspace. */

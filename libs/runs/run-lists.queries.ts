@@ -37,21 +37,35 @@ const searchOf = ({ user, commit, basic }: RunFilter): readonly Sql[] => {
   ];
 };
 
-const conditionsOf = (filter: RunFilter): Sql =>
-  sql.and([
-    ...anyOf(sql.raw('r.status'), filter.statuses),
-    ...anyOf(sql.raw('r.operation'), filter.operations),
-    ...anyOf(sql.raw('r.source'), filter.sources),
-    ...anyOf(sql.raw('w.name'), filter.workspaces),
-    ...(filter.agentPools
-      ? [
-          sql`exists (select 1 from agent_pools ap where ap.id = ${AGENT_POOL} and ${EXECUTION_MODE} = 'agent'
-                                                    and ap.name = any (${filter.agentPools}::text[]))`,
-        ]
-      : []),
-    ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
-    ...searchOf(filter),
-  ]);
+const conditionsOf = (filter: RunFilter): readonly Sql[] => [
+  ...anyOf(sql.raw('r.status'), filter.statuses),
+  ...anyOf(sql.raw('r.operation'), filter.operations),
+  ...anyOf(sql.raw('r.source'), filter.sources),
+  ...anyOf(sql.raw('w.name'), filter.workspaces),
+  ...(filter.agentPools
+    ? [
+        sql`exists (select 1 from agent_pools ap where ap.id = ${AGENT_POOL} and ${EXECUTION_MODE} = 'agent'
+                                                  and ap.name = any (${filter.agentPools}::text[]))`,
+      ]
+    : []),
+  ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
+  ...searchOf(filter),
+];
+
+/** What is asked for, and in which order. */
+type Choice = {
+  readonly conditions: readonly Sql[];
+  readonly order: 'asc' | 'desc';
+  /** Filters combine to hundreds of texts (docs/adr/0020): only what is asked for without them is kept. */
+  readonly kept: boolean;
+};
+
+const filteredBy = (filter: RunFilter): Choice => {
+  const conditions = conditionsOf(filter);
+  return { conditions, order: 'desc', kept: conditions.length === 0 };
+};
+
+const keptWhere = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
 
 type Found = RunRow & { readonly total: number; readonly owner: string; readonly ownerGrants: readonly Grant[] };
 
@@ -63,14 +77,16 @@ export const listWorkspaceRuns = async (
   page: Page,
   filter: RunFilter,
 ): Promise<Listed<RunRow>> => {
-  const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${conditionsOf(filter)}`;
-  const found = await database.rows<Found>(sql`
+  const { conditions, kept } = filteredBy(filter);
+  const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
+  const statement = sql`
     select target.organization as owner, target.grants as "ownerGrants", (select count(*) from ${wanted}) as total, page.*
       from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
              where w.id = ${workspace} and ${fresh(actor)} offset 0) target
       left join lateral (select ${COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
-     order by page."createdAt" desc, page.id desc`);
+     order by page."createdAt" desc, page.id desc`;
+  const found = await database.rows<Found>(keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
@@ -91,16 +107,17 @@ const listInOrganization = async (
   actor: Actor,
   organizationName: string,
   page: Page,
-  { where, order }: { readonly where: Sql; readonly order: 'asc' | 'desc' },
+  { conditions, order, kept }: Choice,
 ): Promise<Listed<RunRow>> => {
-  const wanted = sql`${runsOf(actor)} and ${where}`;
+  const wanted = sql`${runsOf(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
-  const found = await database.rows<Omit<Found, 'ownerGrants'>>(sql`
+  const statement = sql`
     select owner.id as owner, (select count(*) from ${wanted}) as total, page.*
       from ${ownerOf(organizationName, actor)}
       left join lateral (select ${columns(actor)} from ${wanted}
                           order by r.created_at ${direction}, r.id ${direction} ${limitOf(page)}) page on true
-     order by page."createdAt" ${direction}, page.id ${direction}`);
+     order by page."createdAt" ${direction}, page.id ${direction}`;
+  const found = await database.rows<Omit<Found, 'ownerGrants'>>(keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
@@ -114,8 +131,7 @@ export const listOrganizationRuns = (
   organizationName: string,
   page: Page,
   filter: RunFilter,
-): Promise<Listed<RunRow>> =>
-  listInOrganization(database, actor, organizationName, page, { where: conditionsOf(filter), order: 'desc' });
+): Promise<Listed<RunRow>> => listInOrganization(database, actor, organizationName, page, filteredBy(filter));
 
 const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
 
@@ -126,8 +142,8 @@ export const listRunQueue = (
   organizationName: string,
   page: Page,
 ): Promise<Listed<RunRow>> => {
-  const where = isAny([...WAITING_STATUSES, ...STATUSES_IN_HAND]);
-  return listInOrganization(database, actor, organizationName, page, { where, order: 'asc' });
+  const conditions = [isAny([...WAITING_STATUSES, ...STATUSES_IN_HAND])];
+  return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', kept: true });
 };
 
 export type Capacity = { readonly pending: number; readonly running: number };

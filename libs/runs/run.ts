@@ -138,8 +138,9 @@ const decideProgress = (progress: Progress, current: KnownRun): readonly RunEven
   }
   // A soft failure ends what would not be applied anyway; everything else waits to be overridden.
   if (progress.status === (current.planOnly ? 'policy_override' : 'policy_soft_failed')) {
+    const [kind, other] = current.planOnly ? ['plan-only', 'policy_soft_failed'] : ['not plan-only', 'policy_override'];
     throw conflict(
-      `Run is ${current.status}: ${current.planOnly ? 'plan-only' : 'no plan-only'}, it cannot become ${progress.status}`,
+      `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${other}`,
     );
   }
   const events = way.map((status) => eventOf(status, progress));

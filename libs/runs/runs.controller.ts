@@ -10,7 +10,7 @@ import { commentOf, newRun, progressOf } from './runs.body.js';
 import { filterOf } from './runs.filter.js';
 import { CreateRun } from './new-run.handler.js';
 import { ToRun, type RunWish } from './runs.handler.js';
-import { runIncludes, type Includes } from './runs.include.js';
+import { includedWith, runIncludes, type Includes } from './runs.include.js';
 import { listOrganizationRuns, listPoolRuns, listRunQueue, listWorkspaceRuns } from './run-lists.queries.js';
 import { runFor, type RunRow } from './runs.queries.js';
 
@@ -26,15 +26,15 @@ export class RunsController {
   @Post('runs')
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new CreateRun(newRun(body), actor));
-    return document(await this.renderer.resource(row, actor));
+    return document(this.renderer.resource(row, actor));
   }
 
   @Get('runs/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = runIncludes(query);
     const row = await runFor(this.database, actor, 'read-runs', id);
-    const included = includes ? await this.renderer.related([row], includes, actor) : undefined;
-    return document(await this.renderer.resource(row, actor), included);
+    const included = includes ? await includedWith(this.database, [row], includes, actor) : undefined;
+    return document(this.renderer.resource(row, actor), included);
   }
 
   @Get('workspaces/:id/runs')
@@ -91,7 +91,7 @@ export class RunsController {
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const wish = { type: 'ReportProgress', data: progressOf(body) } as const;
-    return document(await this.renderer.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
+    return document(this.renderer.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
   }
 
   @Post('runs/:id/actions/apply')
@@ -142,8 +142,8 @@ export class RunsController {
     includes: Includes | null,
     { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
-    const data = await this.renderer.resources(rows, actor);
-    const included = includes ? await this.renderer.related(rows, includes, actor) : undefined;
+    const data = rows.map((row) => this.renderer.resource(row, actor));
+    const included = includes ? await includedWith(this.database, rows, includes, actor) : undefined;
     return pageDocument(data, pageOf(query), total, request.url, included);
   }
 }

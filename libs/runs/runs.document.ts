@@ -166,9 +166,3 @@ export const applyResource = (row: RunRow): Resource => {
     links: { self: `/api/v2/applies/${id}` },
   };
 };
-
-export const personResource = ({ id, name }: Person): Resource => ({
-  id,
-  type: 'users',
-  attributes: { username: name },
-});

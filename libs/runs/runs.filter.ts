@@ -1,4 +1,4 @@
-import { badRequest } from '#kernel';
+import { badRequest, timestampOf } from '#kernel';
 import { listOf, parameter, type Query } from '#json-api';
 import { STATUS_GROUPS } from './run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
@@ -36,7 +36,7 @@ const timeframeOf = (query: Query, now: Date): RunFilter['created'] => {
     throw badRequest('filter[timeframe] must be year, or a year of four digits', 'filter[timeframe]');
   }
   const year = Number(text);
-  return { from: new Date(Date.UTC(year, 0)).toISOString(), to: new Date(Date.UTC(year + 1, 0)).toISOString() };
+  return { from: new Date(Date.UTC(year, 0)).toISOString(), to: timestampOf(Date.UTC(year + 1, 0)) };
 };
 
 /** The query parameters of lists of runs. */

@@ -33,7 +33,8 @@ const PERMISSION = {
   ForceExecuteRun: 'apply-run',
   CommentRun: 'comment-run',
   ReportProgress: 'execute-run',
-} as const satisfies Partial<Record<RunCommand['type'], Permission>>;
+  IssueRunToken: 'execute-run',
+} as const satisfies Partial<Record<RunCommand['type'] | 'IssueRunToken', Permission>>;
 
 /** How long an executor may take to stop before it may be given up. */
 const COOL_OFF_MS = 10_000;
@@ -125,8 +126,9 @@ const commandOf = (wish: RunWish, actor: Actor, now: Date): RunCommand => {
   }
 };
 
-/** Executors report of what is theirs to execute; of everybody else, who may not read it learns nothing. */
+/** Executors have to do with what is theirs to execute; of everybody else, who may not read it learns nothing. */
 export const authorize = (actor: Actor, type: keyof typeof PERMISSION, found: RunForCommand): void => {
-  if (type === 'ReportProgress' ? !found.executable : !may(actor, 'read-runs', found)) throw notFound();
-  demand(actor, PERMISSION[type], found);
+  const permission = PERMISSION[type];
+  if (permission === 'execute-run' ? !found.executable : !may(actor, 'read-runs', found)) throw notFound();
+  demand(actor, permission, found);
 };

@@ -1,12 +1,14 @@
-import { sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import { may, type Actor } from '#access';
+import { relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
-import { includesOf, type Query, type Resource } from '#json-api';
+import { includesOf, readRelated, related, type Query, type Related, type Resource } from '#json-api';
+import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { configurationVersionResource } from './configuration-versions.document.js';
-import { configurationVersionsAsJson, type ConfigurationVersionRow } from './configuration-versions.queries.js';
+import { configurationVersionsByIds, type ConfigurationVersionRow } from './configuration-versions.queries.js';
 import { commentResource } from './run-events.document.js';
-import type { CommentRow } from './run-events.queries.js';
-import { applyResource, personResource, planResource } from './runs.document.js';
+import { commentsOfRuns, type CommentRow } from './run-events.queries.js';
+import { applyResource, planResource } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
 
 /** The vendor's; what Cadastre does not keep, estimates and checks, is known and brings nothing. */
@@ -36,66 +38,44 @@ export const includedWith = async (
   includes: Includes,
   actor: Actor,
 ): Promise<Resource[]> => [
-  ...(includes.has('plan') ? rows.map(planResource) : []),
-  ...(includes.has('apply') ? rows.map(applyResource) : []),
-  ...(includes.has('created_by') ? rows.map(({ createdBy }) => personResource(createdBy)) : []),
-  ...(includes.has('confirmed_by')
-    ? rows.flatMap((row) => (row.confirmedBy ? personResource(row.confirmedBy) : []))
-    : []),
-  ...(STORED.some((name) => includes.has(name)) ? await related(database, rows, includes, actor) : []),
+  ...phasesOf(rows, includes),
+  ...(await readRelated(database, rows.length > 0 ? relatedTo(rows, includes, actor) : [])),
 ];
 
-/** What rows of runs do not tell themselves. */
-const STORED = [
-  'workspace',
-  'comments',
-  'configuration_version',
-  'configuration_version.ingress_attributes',
-] as const satisfies readonly (typeof INCLUDES)[number][];
+/** Plans and applies are in the rows of their runs. */
+export const phasesOf = (rows: readonly RunRow[], includes: Includes): Resource[] => [
+  ...(includes.has('plan') ? rows.map(planResource) : []),
+  ...(includes.has('apply') ? rows.map(applyResource) : []),
+];
 
-type WorkspaceFact = { readonly id: string; readonly name: string; readonly organizationName: string };
-type Related = {
-  readonly workspaces: readonly WorkspaceFact[];
-  readonly comments: readonly CommentRow[];
-  readonly configurations: readonly ConfigurationVersionRow[];
-};
-
-const related = async (
-  database: Database,
-  rows: readonly RunRow[],
-  includes: Includes,
-  actor: Actor,
-): Promise<Resource[]> => {
-  const has = (...names: (typeof STORED)[number][]): boolean => names.some((name) => includes.has(name));
-  const workspaces = has('workspace') ? rows.map(({ workspace }) => workspace) : [];
+const relatedTo = (rows: readonly RunRow[], includes: Includes, actor: Actor): Related[] => {
+  const people = [
+    ...(includes.has('created_by') ? rows.map(({ createdBy }) => createdBy.id) : []),
+    ...(includes.has('confirmed_by') ? rows.flatMap(({ confirmedBy }) => confirmedBy?.id ?? []) : []),
+  ];
   // An executor is shown what waits for it, and reads nothing that people say of it.
-  const runs = has('comments') ? rows.filter((row) => may(actor, 'read-runs', row)).map(({ id }) => id) : [];
-  const configurations = has('configuration_version', 'configuration_version.ingress_attributes')
-    ? rows.map(({ configurationVersion }) => configurationVersion)
-    : [];
-  const found = await database.row<Related>(sql`
-    select coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name, 'organizationName', o.name))
-                       from workspaces w join organizations o on o.id = w.organization
-                      where w.id = any (${workspaces}::text[])), '[]') as workspaces,
-           coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'runEvent', c.run_event, 'body', c.body)
-                                      order by c.run, c.version)
-                       from run_comments c where c.run = any (${runs}::text[])), '[]') as comments,
-           ${configurationVersionsAsJson(configurations, actor)} as configurations`);
-  if (!found) return [];
+  const readable = rows.filter((row) => may(actor, 'read-runs', row)).map(({ id }) => id);
   return [
-    ...found.workspaces.map(workspaceFact),
-    ...found.comments.map(commentResource),
-    // Of another workspace perhaps, which the caller need not know.
-    ...found.configurations
-      .filter((row) => may(actor, 'read-configuration-version', row))
-      .map((row) => configurationVersionResource(row)),
+    ...(people.length > 0 ? [relatedUsers(textsOf(people), actor)] : []),
+    ...(includes.has('workspace') ? [relatedWorkspaces(textsOf(rows.map(({ workspace }) => workspace)), actor)] : []),
+    ...(includes.has('comments') ? [relatedComments(textsOf(readable))] : []),
+    ...(asksForConfigurations(includes)
+      ? [relatedConfigurations(textsOf(rows.map(({ configurationVersion }) => configurationVersion)), actor)]
+      : []),
   ];
 };
 
-/** By its name; the whole document is at its own address. */
-const workspaceFact = ({ id, name, organizationName }: WorkspaceFact): Resource => ({
-  id,
-  type: 'workspaces',
-  attributes: { name },
-  links: { self: `/api/v2/organizations/${organizationName}/workspaces/${name}` },
-});
+const textsOf = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::text[]`;
+
+const relatedComments = (runs: Sql): Related =>
+  related<CommentRow>(commentsOfRuns(runs), (rows) => rows.map(commentResource));
+
+/** What they are made of, commits, no configuration has yet. */
+export const asksForConfigurations = (includes: Includes): boolean =>
+  includes.has('configuration_version') || includes.has('configuration_version.ingress_attributes');
+
+/** Of other workspaces perhaps, which the caller need not know. */
+export const relatedConfigurations = (ids: Sql, actor: Actor): Related =>
+  related<ConfigurationVersionRow>(configurationVersionsByIds(ids, actor), (rows) =>
+    rows.filter((row) => may(actor, 'read-configuration-version', row)).map((row) => configurationVersionResource(row)),
+  );

@@ -18,12 +18,14 @@ import {
 import { OrganizationCapacityController } from './organization-capacity.controller.js';
 import { PlansController } from './plans.controller.js';
 import { RunEventsController } from './run-events.controller.js';
+import { IssueRunTokenHandler } from './run-tokens.handler.js';
 import { RunRenderer } from './runs.renderer.js';
 import { RunVariables } from './runs.variables.js';
 import { RunsController } from './runs.controller.js';
 import { CommentOnRunHandler } from './comments.handler.js';
 import { CreateRunHandler } from './new-run.handler.js';
 import { RunsHandler } from './runs.handler.js';
+import { TaskStagesController } from './task-stages.controller.js';
 
 export type RunsOptions = {
   /** Where archives of configuration versions lie. */
@@ -52,6 +54,7 @@ export class RunsModule {
         PlansController,
         RunEventsController,
         RunsController,
+        TaskStagesController,
       ],
       providers: [
         CommentOnRunHandler,
@@ -59,6 +62,7 @@ export class RunsModule {
         ConfigurationVersionsHandler,
         CreateConfigurationVersionHandler,
         CreateRunHandler,
+        IssueRunTokenHandler,
         ReceiveConfigurationHandler,
         RunRenderer,
         RunsHandler,

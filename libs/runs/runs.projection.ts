@@ -6,11 +6,12 @@ import { operationOf } from './run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './run-status.js';
 import { STATUS_AFTER, waitsItsTurn } from './run-state.js';
 import { type RunEvent } from './run.js';
+import { METRIC_TABLES, metricsAfter } from './runs.metrics.js';
 
 type Deleted =
   Extract<OrganizationEvent, { type: 'OrganizationDeleted' }> | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
 
-const TABLES = ['runs', 'workspace_runs', 'run_events', 'run_comments'] as const;
+const TABLES = ['runs', 'workspace_runs', 'run_events', 'run_comments', ...METRIC_TABLES] as const;
 
 const historyId = ({ id }: Recorded): string => `re-${id.replaceAll('-', '')}`;
 
@@ -28,7 +29,9 @@ const reaching = (status: RunStatus, event: Recorded, { set, message }: More = {
   update runs
      set status = ${status}, reached = reached || ${sql.json({ [status]: event.time })}::jsonb ${set ?? sql.empty}
    where id = ${event.stream}`,
+  sql`update workspace_runs set status = ${status} where current_run = ${event.stream}`,
   history(event, status === 'plan_queued' ? 'queued' : status, message),
+  ...metricsAfter(event.stream, status),
 ];
 
 const reaches =
@@ -47,18 +50,21 @@ const born = (data: DataOf<RunEvent, 'RunCreated'>, { stream, organization, time
             ${sql.json(createdBy)}, false, ${time})`;
 };
 
+const TO_EXCLUDED = sql`
+  set current_run = excluded.current_run, status = excluded.status, created_at = excluded.created_at`;
+
 /** A run that waits is current where the workspace is at none, or done with the last. */
-const currentUnlessBusy = (run: string, workspace: string, organization: string | null): Sql => sql`
-  insert into workspace_runs as c (workspace, organization, current_run)
-  values (${workspace}, ${organization}, ${run})
-  on conflict (workspace) do update set current_run = excluded.current_run
-    where exists (select 1 from runs where id = c.current_run and status = any (${FINAL_STATUSES}::text[]))`;
+const currentUnlessBusy = (workspace: string, { stream, organization, time }: Recorded): Sql => sql`
+  insert into workspace_runs as c (workspace, organization, current_run, status, created_at)
+  values (${workspace}, ${organization}, ${stream}, 'pending', ${time})
+  on conflict (workspace) do update ${TO_EXCLUDED}
+    where c.status = any (${FINAL_STATUSES}::text[])`;
 
 /** From when the workspace is its own: its turn, or the confirmation of a saved plan. */
 const current = (run: string): Sql => sql`
-  insert into workspace_runs (workspace, organization, current_run)
-  select workspace, organization, id from runs where id = ${run} and (queues or status = 'confirmed')
-  on conflict (workspace) do update set current_run = excluded.current_run`;
+  insert into workspace_runs (workspace, organization, current_run, status, created_at)
+  select workspace, organization, id, status, created_at from runs where id = ${run} and (queues or status = 'confirmed')
+  on conflict (workspace) do update ${TO_EXCLUDED}`;
 
 /**
  * Values of variables go with their runs. No tables, for the vault is no view; listed before the projection below, whose
@@ -73,8 +79,8 @@ export const runSecrets: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceDe
 };
 
 /**
- * Everything that is seen of runs, in one projection: a run's history and comments are told by events that name the run
- * alone, and are gone with the workspace that only its row knows.
+ * Everything that is seen of runs, in one projection: a run's history and comments, and its part in the metrics of its
+ * workspace, are told by events that name the run alone; the rest is in its row.
  */
 export const runs: Projection<RunEvent | Deleted> = {
   name: 'runs',
@@ -82,7 +88,7 @@ export const runs: Projection<RunEvent | Deleted> = {
   on: {
     RunCreated: (data, event) => [
       born(data, event),
-      ...(waitsItsTurn(data.options) ? [currentUnlessBusy(event.stream, data.workspace, event.organization)] : []),
+      ...(waitsItsTurn(data.options) ? [currentUnlessBusy(data.workspace, event)] : []),
       history(event, 'created', data.message),
     ],
     RunQueued: (_, event) => [...reaching('plan_queued', event), current(event.stream)],

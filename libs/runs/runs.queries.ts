@@ -2,7 +2,8 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
 import { letsUse } from '#agents/to-agents';
-import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
+import { sealed } from '#vault';
+import { AGENT_POOL, EXECUTION_MODE, LOCK_SNAPSHOT, type LockSnapshot } from '#workspaces/to-workspace';
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -34,6 +35,8 @@ export type RunRow = {
   /** How many must end before its turn comes; 0 when it has come. */
   readonly position: number;
   readonly comments: readonly string[];
+  /** Values of its own variables, as the vault keeps them; null where it has none. */
+  readonly sealedVariables: string | null;
   /** What the caller's teams have been given on its workspace. */
   readonly grants: readonly Grant[];
 };
@@ -52,7 +55,8 @@ export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organiz
          (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ${isOpen('ahead')}
                                             and (ahead.created_at, ahead.id) < (r.created_at, r.id))
        else 0 end as position,
-  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments`;
+  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
+  case when r.options -> 'variables' <> '[]' then ${sealed(sql.raw('r.id'))} end as "sealedVariables"`;
 
 export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
   join organizations o on o.id = r.organization`);
@@ -63,9 +67,8 @@ export const columns = (actor: Actor): Sql => sql`${COLUMNS}, ${grants(actor)} a
 export const runById = (id: string, actor: Actor): Sql =>
   sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id}`;
 
-/** Runs of workspaces that the caller may read runs of: that was asked before. */
-export const runsByIds = (ids: readonly string[], actor: Actor): Sql =>
-  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids}::text[])`;
+export const runsByIds = (ids: Sql, actor: Actor): Sql =>
+  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids})`;
 
 /** The run, where the caller may do that in its workspace. */
 export const runFor = async (database: Database, actor: Actor, permission: Permission, id: string): Promise<RunRow> => {
@@ -97,7 +100,7 @@ export type RunForCommand = Place & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly snapshot: Snapshot;
-  readonly workspaceSnapshot: Snapshot;
+  readonly workspaceSnapshot: LockSnapshot;
   /** Of an agent pool's token: whether the run is its to execute. */
   readonly executable: boolean;
 };
@@ -106,7 +109,7 @@ export type RunForCommand = Place & {
 export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
   const row = await database.row<RunForCommand>(sql`
     select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
-           ${snapshotAt('r.id')} as snapshot, ${snapshotAt('r.workspace')} as "workspaceSnapshot",
+           ${snapshotAt('r.id')} as snapshot, ${LOCK_SNAPSHOT} as "workspaceSnapshot",
            ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
       from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
@@ -152,7 +155,7 @@ export type PlaceForRun = Place & {
   readonly workspace: string;
   readonly organization: string;
   readonly organizationVersion: number;
-  readonly workspaceSnapshot: Snapshot;
+  readonly workspaceSnapshot: LockSnapshot;
   readonly executionMode: ExecutionMode;
   readonly autoApply: boolean;
   readonly allowDestroyPlan: boolean;
@@ -183,7 +186,7 @@ export const placeForRun = async (
 ): Promise<PlaceForRun> => {
   const row = await database.row<PlaceForRun>(sql`
     select w.id as workspace, w.organization, ${versionOf('w.organization')} as "organizationVersion",
-           ${snapshotAt('w.id')} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
+           ${LOCK_SNAPSHOT} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion",

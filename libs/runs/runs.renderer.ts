@@ -1,53 +1,45 @@
 import { Injectable } from '@nestjs/common';
 import { may, type Actor } from '#access';
-import { Clock, sql } from '#kernel';
-import { Database } from '#event-store';
-import type { Resource } from '#json-api';
+import { relatedUsers } from '#people/to-people';
+import { Clock, sql, type Sql } from '#kernel';
+import { related, type Related, type Resource } from '#json-api';
 import { CurrentRuns } from '#workspaces/to-workspace';
-import { configurationVersionResource } from './configuration-versions.document.js';
-import { configurationVersionsAsJson, type ConfigurationVersionRow } from './configuration-versions.queries.js';
 import { RunVariables } from './runs.variables.js';
 import { runResource } from './runs.document.js';
-import { includedWith, type Includes } from './runs.include.js';
+import { asksForConfigurations, phasesOf, relatedConfigurations, type Includes } from './runs.include.js';
 import { runsByIds, type RunRow } from './runs.queries.js';
 
-/** Runs as documents, with what lies beside their rows; workspaces show them as well. */
+/** Runs as documents, with what lies beside their rows; neighbours show them as well. */
 @Injectable()
 export class RunRenderer extends CurrentRuns {
   constructor(
-    private readonly database: Database,
     private readonly clock: Clock,
     private readonly variables: RunVariables,
   ) {
     super();
   }
 
-  /** Values of their own variables only for who may read those of the workspace. */
-  async resources(rows: readonly RunRow[], actor: Actor): Promise<Resource[]> {
-    const told = rows.filter((row) => row.options.variables.length > 0 && may(actor, 'read-variables', row));
-    const variables = await this.variables.of(told.map(({ id }) => id));
-    const now = this.clock.now();
-    return rows.map((row) => runResource(row, { actor, now, variables: variables.get(row.id) ?? [] }));
+  /** Values of its own variables only for who may read those of the workspace. */
+  resource(row: RunRow, actor: Actor): Resource {
+    const variables = may(actor, 'read-variables', row) ? this.variables.of(row) : [];
+    return runResource(row, { actor, now: this.clock.now(), variables });
   }
 
-  async resource(row: RunRow, actor: Actor): Promise<Resource> {
-    const [resource] = await this.resources([row], actor);
-    return resource as Resource;
+  override related(ids: Sql, includes: Includes, actor: Actor): Related[] {
+    // Without the cast Postgres takes it for a list of rows and not for an array.
+    const named = (by: string): Sql =>
+      sql`(select array_agg(${sql.raw(by)}) from runs r where r.id = any (${ids}))::text[]`;
+    return [
+      related<RunRow>(runsByIds(ids, actor), (rows) => {
+        const seen = rows.filter((row) => may(actor, 'read-runs', row));
+        return [...seen.map((row) => this.resource(row, actor)), ...phasesOf(seen, includes)];
+      }),
+      ...(includes.has('created_by') ? [relatedUsers(named(`r.created_by ->> 'id'`), actor)] : []),
+      ...(asksForConfigurations(includes) ? [relatedConfigurations(named('r.configuration_version'), actor)] : []),
+    ];
   }
 
-  related(rows: readonly RunRow[], includes: Includes, actor: Actor): Promise<Resource[]> {
-    return includedWith(this.database, rows, includes, actor);
-  }
-
-  override async included(ids: readonly string[], related: Includes, actor: Actor): Promise<Resource[]> {
-    const rows = await this.database.rows<RunRow>(runsByIds(ids, actor));
-    return [...(await this.resources(rows, actor)), ...(await this.related(rows, related, actor))];
-  }
-
-  override async configurations(ids: readonly string[], actor: Actor): Promise<Resource[]> {
-    const row = await this.database.row<{ versions: readonly ConfigurationVersionRow[] }>(
-      sql`select ${configurationVersionsAsJson(ids, actor)} as versions`,
-    );
-    return (row?.versions ?? []).map((version) => configurationVersionResource(version));
+  override relatedConfigurations(ids: Sql, actor: Actor): Related {
+    return relatedConfigurations(ids, actor);
   }
 }

@@ -3,6 +3,7 @@ import { configurationVersion } from './configuration-version.js';
 import { configurationVersionEvents } from './configuration-versions.events.js';
 import { configurationVersions } from './configuration-versions.projection.js';
 import { run } from './run.js';
+import { runTokens } from './run-tokens.projection.js';
 import { runQueueFollower } from './run-queue.follower.js';
 import { runEvents } from './runs.events.js';
 import { runs, runSecrets } from './runs.projection.js';
@@ -12,7 +13,12 @@ export const runsSlice: Slice = {
   name: 'runs',
   kinds: { ...kindsOf(runEvents), ...kindsOf(configurationVersionEvents) },
   aggregates: [aggregate('run', run), aggregate('cv', configurationVersion)],
-  projections: [projectionOf(runSecrets), projectionOf(runs), projectionOf(configurationVersions)],
+  projections: [
+    projectionOf(runSecrets),
+    projectionOf(runTokens),
+    projectionOf(runs),
+    projectionOf(configurationVersions),
+  ],
   followers: [runQueueFollower],
   migrations: new URL('./sql/', import.meta.url),
 };

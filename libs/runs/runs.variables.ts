@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '#kernel';
 import { Vault } from '#vault';
+import type { RunRow } from './runs.queries.js';
 
 export type RunVariable = { readonly key: string; readonly value: string };
 
@@ -14,10 +15,8 @@ export class RunVariables {
     return variables.length > 0 ? [this.vault.seal(run, organization, JSON.stringify(variables))] : [];
   }
 
-  /** Of each of these runs, in one statement; none where none is asked for. */
-  async of(runs: readonly string[]): Promise<ReadonlyMap<string, readonly RunVariable[]>> {
-    if (runs.length === 0) return new Map();
-    const opened = await this.vault.openAll(runs);
-    return new Map([...opened].map(([run, text]) => [run, JSON.parse(text) as readonly RunVariable[]]));
+  /** Of a run that has been read with them. */
+  of({ id, sealedVariables }: RunRow): readonly RunVariable[] {
+    return sealedVariables === null ? [] : (JSON.parse(this.vault.unseal(id, sealedVariables)) as RunVariable[]);
   }
 }

@@ -1,2 +1,3 @@
+export type { SshKeyEvent } from './ssh-key.js';
 export { SshKeysModule } from './ssh-keys.module.js';
 export { sshKeysSlice } from './ssh-keys.slice.js';

@@ -3,11 +3,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
-import { CurrentActor, may, type Actor } from '#access';
+import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   document,
-  includesOf,
   pageDocument,
   pageOf,
   parameter,
@@ -20,7 +19,7 @@ import { CurrentRuns } from '#workspaces/to-workspace';
 import type { BackingDataCommand } from './backing-data.js';
 import { ToBackingData } from './backing-data.handler.js';
 import { newStateVersion, rolledBack } from './state-versions.body.js';
-import { creatorResource, outputResource } from './state-versions.document.js';
+import { includedWith, stateVersionIncludes, type Includes } from './state-versions.include.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersion, RollBackState } from './state-versions.handler.js';
 import {
@@ -31,10 +30,6 @@ import {
   type StateVersionRow,
 } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
-
-const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
-
-type Includes = ReadonlySet<(typeof INCLUDES)[number]>;
 
 /** A state comes along in Base64, a third longer than it is. */
 const INLINE_LIMIT = 256 * 1024 * 1024;
@@ -91,13 +86,13 @@ export class StateVersionsController {
 
   @Get('state-versions/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
+    const includes = stateVersionIncludes(query);
     return this.render(await stateVersionFor(this.database, actor, 'read-state', id), includes, actor);
   }
 
   @Get('workspaces/:id/current-state-version')
   async current(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
+    const includes = stateVersionIncludes(query);
     const row = await currentStateVersion(this.database, actor, 'read-state', id);
     if (!row) throw notFound();
     return this.render(row, includes, actor);
@@ -133,41 +128,23 @@ export class StateVersionsController {
     request: FastifyRequest,
     actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
+    const includes = stateVersionIncludes(query);
     const page = pageOf(query);
     const { rows, total } = await listStateVersions(this.database, actor, filter, page);
     const data = await Promise.all(rows.map((row) => this.renderer.resource(row, actor)));
-    const included: Resource[] = [];
-    // One after the other: each file is read as a whole.
-    for (const row of rows) included.push(...(includes ? await this.included(row, includes, actor) : []));
-    return pageDocument(data, page, total, request.url, includes ? included : undefined);
+    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   private async render(row: StateVersionRow, includes: Includes | null, actor: Actor): Promise<Document> {
-    return document(
-      await this.renderer.resource(row, actor),
-      includes ? await this.included(row, includes, actor) : undefined,
-    );
+    return document(await this.renderer.resource(row, actor), await this.included([row], includes, actor));
   }
 
-  /** Values and all: who sees a state version may download the whole state. */
-  private async included(row: StateVersionRow, includes: Includes, actor: Actor): Promise<Resource[]> {
-    return [
-      ...(includes.has('created_by') ? [creatorResource(row)] : []),
-      ...(await this.runOf(row, includes, actor)),
-      ...(includes.has('outputs') ? await this.outputsOf(row) : []),
-    ];
-  }
-
-  private async outputsOf({ id, outputs }: StateVersionRow): Promise<Resource[]> {
-    if (outputs.length === 0) return [];
-    const values = await this.files.outputValues(id);
-    return outputs.map((output) => outputResource(output, values.get(output.name)));
-  }
-
-  private async runOf(row: StateVersionRow, includes: Includes, actor: Actor): Promise<readonly Resource[]> {
-    const asked = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
-    if (asked.length === 0 || row.run === null || !may(actor, 'read-runs', row)) return [];
-    return this.runs.included([row.run], new Set(asked.map((name) => name.slice('run.'.length))), actor);
+  private async included(
+    rows: readonly StateVersionRow[],
+    includes: Includes | null,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    const { files, runs } = this;
+    return includes ? includedWith(this.database, rows, includes, { actor, files, runs }) : undefined;
   }
 }

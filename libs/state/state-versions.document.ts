@@ -64,15 +64,16 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
   };
 };
 
-export const creatorResource = ({ createdBy: { type, id, name } }: StateVersionRow): Resource => ({
-  id,
-  type,
-  attributes: type === 'users' ? { username: name } : { name },
-});
-
 export const outputResource = ({ id, name, sensitive, type, detailedType }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'state-version-outputs',
   attributes: { name, sensitive, type, value, 'detailed-type': detailedType },
   links: { self: `/api/v2/state-version-outputs/${id}` },
+});
+
+/** An output as workspaces show it. */
+export const workspaceOutputResource = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
+  id,
+  type: 'workspace-outputs',
+  attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
 });

@@ -4,6 +4,7 @@ import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Holder } from '#workspaces/to-workspace';
 import type { Counts } from './state-file.js';
+import { IS_NEEDED } from './to-state.js';
 
 export type OutputRow = {
   readonly id: string;
@@ -54,10 +55,9 @@ export const stateVersionById = (id: string, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
     from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`;
 
-/** State versions of workspaces that the caller may read the state of: that was asked before. */
-export const stateVersionsByIds = (ids: readonly string[], actor: Actor): Sql => sql`
+export const stateVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
-    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids}::text[])`;
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids})`;
 
 /** The state version, where the caller may do that with its workspace. */
 export const stateVersionFor = async (
@@ -147,7 +147,6 @@ export type BackingDataForCommand = {
   readonly workspace: string;
   readonly workspaceVersion: number;
   readonly isFinalized: boolean;
-  /** Whether it is the current one, or the newest that is finalized, which will be as soon as the workspace is unlocked. */
   readonly isNeeded: boolean;
   readonly snapshot: Snapshot | null;
 };
@@ -159,11 +158,7 @@ export const backingDataForCommand = async (
 ): Promise<BackingDataForCommand> => {
   const row = await database.row<BackingDataForCommand>(sql`
     select v.id, v.organization, ${grants(actor)} as grants, v.workspace, sw.version as "workspaceVersion",
-           v.finalized_at is not null as "isFinalized",
-           v.id is not distinct from w.current_state_version
-             or not exists (select 1 from state_versions newer
-                             where newer.workspace = v.workspace and newer.created_in > v.created_in
-                               and newer.finalized_at is not null) as "isNeeded",
+           v.finalized_at is not null as "isFinalized", ${IS_NEEDED} as "isNeeded",
            ${snapshotAt('v.id')} as snapshot
       from state_versions v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace

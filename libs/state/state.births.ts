@@ -39,7 +39,9 @@ export class StateBirths {
   private async tell(id: string, workspace: string, birth: Birth, actor: Actor): Promise<void> {
     const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
     const facts = state && this.uploads.factsOf(state);
-    const data = { id, serial, lineage, md5, createdBy: personOf(actor), run, rollbackOf, force, facts };
+    const createdBy = personOf(actor);
+    const made = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
+    const data = { id, serial, lineage, md5, createdBy, run: made, rollbackOf, force, facts };
     await this.store(id, birth);
     try {
       await this.bus.execute(new ToWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));

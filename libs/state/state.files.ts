@@ -1,6 +1,5 @@
 import { conflict, notFound } from '#kernel';
 import { BlobExists, bytesOf, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
-import { StateOutputs } from '#workspaces/to-workspace';
 import { parseStateFile, type StateFile } from './state-file.js';
 
 /** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
@@ -13,10 +12,8 @@ const keyOf = (stateVersion: string, kind: FileKind): string => `state-versions/
  * The files of state versions, by the version's id: the log holds no reference to them but that. A file is written once
  * and never replaced, and lies here before any event says so.
  */
-export class StateFiles extends StateOutputs {
-  constructor(private readonly blobs: BlobStore) {
-    super();
-  }
+export class StateFiles {
+  constructor(private readonly blobs: BlobStore) {}
 
   /** False where there is one already; that one stays. */
   async put(stateVersion: string, kind: FileKind, content: BlobContent): Promise<boolean> {
@@ -71,7 +68,7 @@ export class StateFiles extends StateOutputs {
   }
 
   /** Real values of a finalized version's outputs, by name. They are kept nowhere else. */
-  override async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
+  async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
     const { outputs } = await this.read(stateVersion);
     return new Map(outputs.map(({ name, value }) => [name, value]));
   }

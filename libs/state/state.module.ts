@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
-import { CurrentStates, StateOutputs } from '#workspaces/to-workspace';
+import { CurrentStates } from '#workspaces/to-workspace';
 import { BackingDataHandler } from './backing-data.handler.js';
 import { ResourcesController } from './resources.controller.js';
 import { StateFilesController } from './state-files.controller.js';
@@ -29,7 +29,7 @@ export class StateModule {
   static with({ blobs, encryptionKey, publicUrl }: StateOptions): DynamicModule {
     return {
       module: StateModule,
-      // Workspaces show current states and values of outputs, and know no more of this slice than the ports that they declare.
+      // Workspaces show their current states and outputs, and know no more of this slice than the port that they declare.
       global: true,
       imports: [CqrsModule],
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
@@ -42,7 +42,6 @@ export class StateModule {
         StateUploads,
         StateVersionRenderer,
         { provide: CurrentStates, useExisting: StateVersionRenderer },
-        { provide: StateOutputs, useExisting: StateFiles },
         // State holds secrets: there is no way to have it stored in the clear.
         { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
         {
@@ -52,7 +51,7 @@ export class StateModule {
           inject: [Clock],
         },
       ],
-      exports: [CurrentStates, StateFiles, StateOutputs],
+      exports: [CurrentStates, StateFiles],
     };
   }
 }

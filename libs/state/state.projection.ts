@@ -33,12 +33,13 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted
       update state_versions
          set status = 'finalized', size = ${facts.size}, terraform_version = ${facts.terraformVersion},
              resources = ${facts.resources}, providers = ${sql.json(facts.providers)},
-             modules = ${sql.json(facts.modules)}, finalized_at = ${time}
+             modules = ${sql.json(facts.modules)}, finalized_at = ${time}, kept_since = ${time}
        where id = ${id}`,
     StateVersionPromoted: ({ id }) => sql`update state_versions set intermediate = false where id = ${id}`,
     StateVersionDiscarded: ({ id }) => withStatus(id, 'discarded'),
     StateVersionDataSoftDeleted: (_, { stream }) => withStatus(stream, 'backing_data_soft_deleted'),
-    StateVersionDataRestored: (_, { stream }) => withStatus(stream, 'finalized'),
+    StateVersionDataRestored: (_, { stream, time }) =>
+      sql`update state_versions set status = 'finalized', kept_since = ${time} where id = ${stream}`,
     StateVersionDataPermanentlyDeleted: (_, { stream }) => withStatus(stream, 'backing_data_permanently_deleted'),
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,

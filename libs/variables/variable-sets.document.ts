@@ -1,8 +1,6 @@
 import { toMany, toOne, type Resource } from '#json-api';
 import type { VariableSetRow } from './variable-sets.queries.js';
 
-const ids = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
-
 /** A set as every endpoint renders it. Stacks are there because clients ask for them; there are none. */
 export const variableSetResource = (row: VariableSetRow): Resource => ({
   id: row.id,
@@ -24,8 +22,8 @@ export const variableSetResource = (row: VariableSetRow): Resource => ({
       ? toOne('projects', row.project, `/api/v2/projects/${row.project}`)
       : toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
     vars: toMany('vars', row.variables),
-    workspaces: toMany('workspaces', ids(row.workspaces)),
-    projects: toMany('projects', ids(row.projects)),
+    workspaces: toMany('workspaces', row.workspaces),
+    projects: toMany('projects', row.projects),
     stacks: toMany('stacks', []),
   },
   links: { self: `/api/v2/varsets/${row.id}` },

@@ -18,8 +18,6 @@ import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
 import { ownerOf, setsReaching } from './variables.queries.js';
 
-type Named = { readonly id: string; readonly name: string };
-
 export type VariableSetRow = {
   readonly id: string;
   readonly organization: string;
@@ -34,25 +32,22 @@ export type VariableSetRow = {
   readonly updatedAt: Timestamp;
   readonly variables: readonly string[];
   /** What it is applied to, as far as the caller may see it. */
-  readonly workspaces: readonly Named[];
-  readonly projects: readonly Named[];
+  readonly workspaces: readonly string[];
+  readonly projects: readonly string[];
   /** What the caller's teams have been given on the project that owns it. */
   readonly grants: readonly Grant[];
 };
-
-const NAMED = sql.raw(`jsonb_build_object('id', a.id, 'name', a.name) order by a.name`);
 
 const columns = (actor: Identity): Sql => sql`
   s.id, s.organization, o.name as "organizationName", s.project, s.name, s.description, s.global, s.priority,
   s.created_at as "createdAt", s.updated_at as "updatedAt",
   array(select v.id from variables v where v.owner = s.id order by v.key, v.category) as variables,
-  coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join workspaces a on a.id = t.target
-             where t.variable_set = s.id and (s.project is null or a.project = s.project)
-               and (o."readsWorkspaces" or ${isGrantedWorkspace(actor, 'a')})),
-           '[]') as workspaces,
-  coalesce((select jsonb_agg(${NAMED}) from variable_set_targets t join projects a on a.id = t.target
-             where t.variable_set = s.id and (o."readsProjects" or ${isGrantedProject(actor, sql.raw('a.id'))})),
-           '[]') as projects,
+  array(select a.id from variable_set_targets t join workspaces a on a.id = t.target
+         where t.variable_set = s.id and (s.project is null or a.project = s.project)
+           and (o."readsWorkspaces" or ${isGrantedWorkspace(actor, 'a')}) order by a.name) as workspaces,
+  array(select a.id from variable_set_targets t join projects a on a.id = t.target
+         where t.variable_set = s.id and (o."readsProjects" or ${isGrantedProject(actor, sql.raw('a.id'))})
+         order by a.name) as projects,
   ${grantsOnProject(actor, sql.raw('s.project'))} as grants`;
 
 const from = (actor: Identity): Sql => sql`from variable_sets s join (

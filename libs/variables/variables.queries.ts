@@ -198,7 +198,5 @@ export const variableForCommand = async (
   );
 
 /** All variables of these sets. */
-export const variablesOfSets = (database: Database, sets: readonly string[]): Promise<VariableRow[]> =>
-  database.rows<VariableRow>(
-    sql`select ${COLUMNS} ${FROM} where v.owner = any (${sets}::text[]) order by v.owner, v.key, v.category`,
-  );
+export const variablesOfSets = (sets: readonly string[]): Sql =>
+  sql`select ${COLUMNS} ${FROM} where v.owner = any (${sets}::text[]) order by v.owner, v.key, v.category`;

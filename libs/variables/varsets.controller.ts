@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { notFound } from '#kernel';
+import { notFound, sql, type Sql } from '#kernel';
 import {
   document,
   identifiersBody,
@@ -12,12 +12,16 @@ import {
   pageOf,
   parameter,
   parseBody,
+  readRelated,
+  related,
   type Document,
   type Listed,
   type Page,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { relatedProjects } from '#organizations/to-organizations';
+import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { changesOf, createBody, projectIn, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
 import { NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
 import { variableSetResource } from './variable-sets.document.js';
@@ -31,13 +35,10 @@ import {
 } from './variable-sets.queries.js';
 import type { NewVariable } from './variable.js';
 import { variableResource } from './variables.document.js';
-import { variablesOfSets } from './variables.queries.js';
+import { variablesOfSets, type VariableRow } from './variables.queries.js';
 
 const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
 type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
-
-const named = (type: string, list: VariableSetRow['workspaces']): Resource[] =>
-  list.map(({ id, name }) => ({ id, type, attributes: { name }, links: { self: `/api/v2/${type}/${id}` } }));
 
 @Controller('api/v2')
 export class VarsetsController {
@@ -56,7 +57,7 @@ export class VarsetsController {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const listed = await listVariableSets(this.database, actor, organization, page, parameter(query, 'q'));
-    return this.page(listed, includes, page, request);
+    return this.page(listed, includes, { page, request, actor });
   }
 
   /** Under the second name pytfe asks for it. */
@@ -88,23 +89,23 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const { attributes: given, relationships: related } = parseBody(createBody, body).data;
+    const { attributes: given, relationships } = parseBody(createBody, body).data;
     const data = {
       name: given.name,
       description: given.description ?? null,
       global: given.global ?? false,
       priority: given.priority ?? false,
-      project: projectIn(related),
-      targets: { ...NO_TARGETS, ...targetsIn(related) },
+      project: projectIn(relationships),
+      targets: { ...NO_TARGETS, ...targetsIn(relationships) },
     };
-    const command = new CreateVariableSet(organization, data, variablesIn(related), actor);
-    return this.render(await this.bus.execute(command), includes);
+    const command = new CreateVariableSet(organization, data, variablesIn(relationships), actor);
+    return this.render(await this.bus.execute(command), includes, actor);
   }
 
   @Get('varsets/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    return this.render(await variableSetFor(this.database, actor, id), includes);
+    return this.render(await variableSetFor(this.database, actor, id), includes, actor);
   }
 
   @Patch('varsets/:id')
@@ -115,10 +116,10 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const { attributes, relationships: related } = parseBody(updateBody, body).data;
-    const data = { changes: changesOf(attributes), targets: targetsIn(related) };
+    const { attributes, relationships } = parseBody(updateBody, body).data;
+    const data = { changes: changesOf(attributes), targets: targetsIn(relationships) };
     const command = { type: 'UpdateVariableSet', data } as const;
-    return this.render(await this.tell(id, command, actor, variablesIn(related)), includes);
+    return this.render(await this.tell(id, command, actor, variablesIn(relationships)), includes, actor);
   }
 
   @Put('varsets/:id')
@@ -189,40 +190,53 @@ export class VarsetsController {
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
-    return this.page(
-      await listReaching(this.database, actor, reached, page, parameter(query, 'q')),
-      includes,
-      page,
-      request,
-    );
+    const listed = await listReaching(this.database, actor, reached, page, parameter(query, 'q'));
+    return this.page(listed, includes, { page, request, actor });
   }
 
   private async page(
     { rows, total }: Listed<VariableSetRow>,
     includes: Includes,
-    page: Page,
-    { url }: FastifyRequest,
+    { page, request, actor }: { readonly page: Page; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
-    return pageDocument(rows.map(variableSetResource), page, total, url, await this.included(rows, includes));
+    const included = await this.included(rows, includes, actor);
+    return pageDocument(rows.map(variableSetResource), page, total, request.url, included);
   }
 
-  private async render(row: VariableSetRow | null, includes: Includes): Promise<Document> {
+  private async render(row: VariableSetRow | null, includes: Includes, actor: Actor): Promise<Document> {
     if (!row) throw notFound();
-    return document(variableSetResource(row), await this.included([row], includes));
+    return document(variableSetResource(row), await this.included([row], includes, actor));
   }
 
-  private async included(rows: readonly VariableSetRow[], includes: Includes): Promise<Resource[] | undefined> {
+  /** What the includes ask for, in one more statement at the most. */
+  private async included(
+    rows: readonly VariableSetRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
-    const variables = includes.has('vars')
-      ? await variablesOfSets(
-          this.database,
-          rows.map(({ id }) => id),
-        )
-      : [];
-    return [
-      ...(includes.has('workspaces') ? rows.flatMap((row) => named('workspaces', row.workspaces)) : []),
-      ...(includes.has('projects') ? rows.flatMap((row) => named('projects', row.projects)) : []),
-      ...variables.map(variableResource),
-    ];
+    if (rows.length === 0) return [];
+    const idsOf = (of: (row: VariableSetRow) => readonly string[]): Sql =>
+      sql`${[...new Set(rows.flatMap(of))]}::text[]`;
+    const variables = variablesOfSets(rows.map(({ id }) => id));
+    return readRelated(this.database, [
+      ...(includes.has('workspaces')
+        ? [
+            relatedWorkspaces(
+              idsOf(({ workspaces }) => workspaces),
+              actor,
+            ),
+          ]
+        : []),
+      ...(includes.has('projects')
+        ? [
+            relatedProjects(
+              idsOf(({ projects }) => projects),
+              actor,
+            ),
+          ]
+        : []),
+      ...(includes.has('vars') ? [related<VariableRow>(variables, (found) => found.map(variableResource))] : []),
+    ]);
   }
 }

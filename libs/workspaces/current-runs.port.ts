@@ -1,11 +1,12 @@
 import type { Actor } from '#access';
-import type { Resource } from '#json-api';
+import type { Sql } from '#kernel';
+import type { Related } from '#json-api';
 
-/** What the neighbour who keeps the runs tells of them: here only their ids are known. */
+/** What the neighbour who keeps the runs tells of them, as far as the caller may read it: here only their ids are known. */
 export abstract class CurrentRuns {
-  /** The runs, and what `related` asks for besides: `plan`, `configuration_version` … */
-  abstract included(runs: readonly string[], related: ReadonlySet<string>, actor: Actor): Promise<readonly Resource[]>;
+  /** The runs, and what `includes` asks for besides: `plan`, `configuration_version` … */
+  abstract related(runs: Sql, includes: ReadonlySet<string>, actor: Actor): readonly Related[];
 
   /** Configuration versions that runs are made of. */
-  abstract configurations(ids: readonly string[], actor: Actor): Promise<readonly Resource[]>;
+  abstract relatedConfigurations(ids: Sql, actor: Actor): Related;
 }

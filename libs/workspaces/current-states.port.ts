@@ -1,7 +1,11 @@
 import type { Actor } from '#access';
-import type { Resource } from '#json-api';
+import type { Sql } from '#kernel';
+import type { Related } from '#json-api';
 
-/** What the neighbour who keeps the state versions tells of them: here only their ids are known. */
+/** What the neighbour who keeps the states tells of them, as far as the caller may read it: here only ids are known. */
 export abstract class CurrentStates {
-  abstract included(stateVersions: readonly string[], actor: Actor): Promise<readonly Resource[]>;
+  abstract related(stateVersions: Sql, actor: Actor): Related;
+
+  /** Their outputs, as workspaces show them: without values that are sensitive. */
+  abstract relatedOutputs(stateVersions: Sql, actor: Actor): Related;
 }

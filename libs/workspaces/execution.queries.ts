@@ -7,10 +7,17 @@ import { sql } from '#kernel';
 const OWN_MODE = `(w.settings -> 'settingOverwrites' ->> 'executionMode')::boolean`;
 const OWN_POOL = `(w.settings -> 'settingOverwrites' ->> 'agentPool')::boolean`;
 
-export const EXECUTION_MODE = sql.raw(`case when ${OWN_MODE} then w.settings ->> 'executionMode'
-  else coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode') end`);
+const DEFAULT_MODE = `coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode')`;
 
-/** The pool is that of whoever says the mode. */
-export const AGENT_POOL = sql.raw(`case when ${OWN_POOL} or ${OWN_MODE} then w.settings ->> 'agentPoolId'
+/** The mode of a workspace that says none itself. */
+export const FOLLOWED_MODE = sql.raw(DEFAULT_MODE);
+
+export const EXECUTION_MODE = sql.raw(
+  `case when ${OWN_MODE} then w.settings ->> 'executionMode' else ${DEFAULT_MODE} end`,
+);
+
+/** The pool is that of whoever says the mode; who only says the pool has it as long as the mode is the agents'. */
+export const AGENT_POOL = sql.raw(`case
+  when ${OWN_MODE} or (${OWN_POOL} and ${DEFAULT_MODE} = 'agent') then w.settings ->> 'agentPoolId'
   when p.settings ->> 'defaultExecutionMode' is null then o.settings ->> 'defaultAgentPool'
   else p.settings ->> 'defaultAgentPoolId' end`);

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
 import type { StateFacts } from './state-head.js';
@@ -12,9 +12,9 @@ const born: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: [] },
 };
-const lockedBy = (holder: typeof alice | typeof owners): WorkspaceEvent => ({
+const lockedBy = (holder: typeof alice | typeof owners, reason = ''): WorkspaceEvent => ({
   type: 'WorkspaceLocked',
-  data: { holder, reason: '' },
+  data: { holder, reason },
 });
 const unlockedFrom = (holder: typeof alice, forced: boolean): WorkspaceEvent => ({
   type: 'WorkspaceUnlocked',
@@ -28,9 +28,11 @@ const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, provi
 const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };
 const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: 'sv-1' } };
 
+const lockedSince = '2026-11-21T10:00:00.000Z';
 const lock = (holder: typeof alice | typeof owners) =>
-  ({ type: 'LockWorkspace', data: { holder, reason: 'because' } }) as const;
-const unlock = (holder: typeof alice | typeof owners) => ({ type: 'UnlockWorkspace', data: { holder } }) as const;
+  ({ type: 'LockWorkspace', data: { holder, reason: 'because', lockedSince } }) as const;
+const unlock = (holder: typeof alice | typeof owners) =>
+  ({ type: 'UnlockWorkspace', data: { holder, lockedSince } }) as const;
 const forceUnlock = { type: 'ForceUnlockWorkspace', data: {} } as const;
 
 describe('the lock of a workspace', () => {
@@ -41,6 +43,44 @@ describe('the lock of a workspace', () => {
 
   it('is refused while somebody holds it, even to the holder', () =>
     given(born, lockedBy(alice)).when(lock(alice)).refuses('conflict', 'already locked by User alice'));
+
+  describe('tells who is refused', () => {
+    const since = 'by User alice since 2026-11-21T10:00:00.000Z';
+    const network = 'applying the network';
+
+    it('who holds it, since when and why, after the words that clients look for', () =>
+      given(born, lockedBy(alice, network))
+        .when(lock(owners))
+        .refuses('conflict', `Unable to lock workspace. The workspace is already locked ${since}: ${network}`));
+
+    it('the same where they would unlock it', () =>
+      given(born, lockedBy(alice, network))
+        .when(unlock(owners))
+        .refuses('conflict', `Unable to unlock workspace. The workspace is locked ${since}: ${network}`));
+
+    it('no reason where none was given', () =>
+      given(born, lockedBy(alice))
+        .when(lock(owners))
+        .refuses('conflict', new RegExp(`${since}$`)));
+
+    it('no reason that would be taken for those words', () =>
+      given(born, lockedBy(alice, 'the database is locked by Run 7'))
+        .when(unlock(owners))
+        .refuses('conflict', new RegExp(`${since}$`)));
+
+    it('the same as data', () => {
+      const command = unlock(owners);
+      expect(() =>
+        workspace.decide.UnlockWorkspace(command.data, given(born, lockedBy(alice, 'for a while')).state),
+      ).toThrow(
+        expect.objectContaining({
+          problems: [
+            expect.objectContaining({ meta: { lock: { holder: alice, since: lockedSince, reason: 'for a while' } } }),
+          ],
+        }),
+      );
+    });
+  });
 
   it('opens for its holder', () => given(born, lockedBy(alice)).when(unlock(alice)).yields(unlockedFrom(alice, false)));
 

@@ -1,4 +1,4 @@
-import { conflict, unavailable, type Message, type Table } from '#kernel';
+import { conflict, unavailable, type Message, type Refused, type Table, type Timestamp } from '#kernel';
 import { describeHolder, type Holder } from './holder.js';
 import { discarding, promotion, type StateEvent } from './state-head.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
@@ -17,10 +17,15 @@ export type LockEvent =
   | Message<'WorkspaceLocked', { holder: Holder; reason: string }>
   | Message<'WorkspaceUnlocked', { holder: Holder; forced: boolean }>;
 
-export type LockCommand =
-  | Message<'LockWorkspace', { holder: Holder; reason: string }>
-  | Message<'UnlockWorkspace', { holder: Holder }>
-  | Message<'ForceUnlockWorkspace', Record<never, never>>;
+/** What may be refused because somebody holds the lock, as it is asked for. */
+export type LockWish =
+  Message<'LockWorkspace', { holder: Holder; reason: string }> | Message<'UnlockWorkspace', { holder: Holder }>;
+
+/** Since when they hold it is told to who is refused: times are beside events, and in no state. */
+type Decidable<W> =
+  W extends Message<infer Type, infer Data> ? Message<Type, Data & { readonly lockedSince: Timestamp | null }> : never;
+
+export type LockCommand = Decidable<LockWish> | Message<'ForceUnlockWorkspace', Record<never, never>>;
 
 const unlocked = (
   { lock, stateHead }: ActiveWorkspace & { readonly lock: Lock },
@@ -30,19 +35,25 @@ const unlocked = (
   { type: 'WorkspaceUnlocked', data: { holder: lock.holder, forced } },
 ];
 
+/** Who holds it, since when and why: for people after the words that clients look for, and as data. */
+const heldBy = ({ holder, reason }: Lock, since: Timestamp | null, refusal: string): Refused => {
+  // A reason is anybody's text, and must not be taken for those words.
+  const why = reason === '' || reason.includes('is locked by') ? '' : `: ${reason}`;
+  const detail = `${refusal} ${describeHolder(holder)}${since === null ? '' : ` since ${since}`}${why}`;
+  return conflict(detail, { lock: { holder, since, reason } });
+};
+
 const isLocked = (state: ActiveWorkspace): state is ActiveWorkspace & { readonly lock: Lock } => state.lock !== null;
 
 export const lockDecisions: Table<LockCommand, [state: ActiveWorkspace], readonly (LockEvent | StateEvent)[]> = {
-  LockWorkspace: ({ holder, reason }, state) => {
-    if (state.lock) {
-      throw conflict(`Unable to lock workspace. The workspace is already ${describeHolder(state.lock.holder)}`);
-    }
+  LockWorkspace: ({ holder, reason, lockedSince }, state) => {
+    if (state.lock) throw heldBy(state.lock, lockedSince, 'Unable to lock workspace. The workspace is already');
     return [{ type: 'WorkspaceLocked', data: { holder, reason } }];
   },
-  UnlockWorkspace: ({ holder }, state) => {
+  UnlockWorkspace: ({ holder, lockedSince }, state) => {
     if (!isLocked(state)) throw conflict('Unable to unlock workspace. The workspace is not locked');
     if (state.lock.holder.id !== holder.id) {
-      throw conflict(`Unable to unlock workspace. The workspace is ${describeHolder(state.lock.holder)}`);
+      throw heldBy(state.lock, lockedSince, 'Unable to unlock workspace. The workspace is');
     }
     if (state.stateHead.latest?.status === 'pending') {
       throw unavailable('Unable to unlock workspace. The latest state version is still pending', 1);

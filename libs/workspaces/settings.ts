@@ -1,4 +1,6 @@
-import { checkAutoDestroyDuration, IN_PATHS, unprocessable, type Timestamp } from '#kernel';
+import { IN_PATHS, unprocessable, type Timestamp } from '#kernel';
+import { autoDestroyWith } from './auto-destroy.js';
+import { checkExecution, executionWith, type ExecutionMode } from './execution.js';
 
 export type VcsRepo = {
   readonly identifier: string;
@@ -22,6 +24,8 @@ export type WorkspaceSettings = {
   readonly executionMode: 'remote' | 'local' | 'agent';
   readonly fileTriggersEnabled: boolean;
   readonly globalRemoteState: boolean;
+  /** Only where it goes without saying no longer: auto-destroy.ts. */
+  readonly inheritsProjectAutoDestroy?: boolean;
   readonly projectRemoteState: boolean;
   readonly queueAllRuns: boolean;
   readonly settingOverwrites: { readonly executionMode: boolean; readonly agentPool: boolean };
@@ -100,49 +104,24 @@ const repoWith = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
   return repo;
 };
 
-type Overwrites = WorkspaceSettings['settingOverwrites'];
-
-/** Who leaves the agent mode, or follows the default again, leaves the pool too: none is held on to unseen. */
-const poolOf = (input: SettingsInput, overwrites: Overwrites): Pick<SettingsInput, 'agentPoolId'> => {
-  const leaves = input.executionMode !== undefined && input.executionMode !== 'agent';
-  const follows = input.settingOverwrites !== undefined && !overwrites.executionMode && !overwrites.agentPool;
-  return leaves || follows ? { agentPoolId: null } : {};
-};
-
 /** What a request makes of how it stands (contract §4.3): what it does not name stays. */
-export const changesOf = (
-  before: Pick<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>,
-  given: SettingsInput,
-): Partial<WorkspaceSettings> => {
-  const { settingOverwrites: overwrites, vcsRepo: repo, ...input } = given;
-  const settingOverwrites = { ...before.settingOverwrites, ...overwrites };
+export const changesOf = (before: WorkspaceSettings, given: SettingsInput): Partial<WorkspaceSettings> => {
+  const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = given;
+  const { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy, ...more } = withoutExecution;
+  const { vcsRepo: repo, ...plain } = more;
   return {
-    ...poolOf(given, settingOverwrites),
-    ...input,
-    ...(overwrites ? { settingOverwrites } : {}),
+    ...plain,
+    ...executionWith(before.settingOverwrites, { agentPoolId, executionMode, settingOverwrites }),
+    ...autoDestroyWith(before, { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy }),
     ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(before.vcsRepo, repo) }),
   };
 };
 
 export const NAME = { ...IN_PATHS, most: 90 };
 
-/** Whether the mode is agent after this, and this has to do with it; a mode that it only once had does not count. */
-const makesAgent = ({ executionMode, settingOverwrites }: WorkspaceSettings, given: WorkspaceChanges): boolean => {
-  if (executionMode !== 'agent') return false;
-  if (given.executionMode !== undefined) return true;
-  const touched = given.agentPoolId !== undefined || given.settingOverwrites !== undefined;
-  return touched && settingOverwrites.executionMode;
-};
-
-/** Rules between settings; `given` are those that the request names. Texts are those in use (clients.md §2). */
-export const checkSettings = (all: WorkspaceSettings, given: WorkspaceChanges): void => {
-  if (given.agentPoolId && all.executionMode !== 'agent') {
-    throw unprocessable("Agent pool must not be specified unless using 'agent' execution mode", 'agent-pool-id');
-  }
-  if (all.agentPoolId === null && makesAgent(all, given)) {
-    throw unprocessable("Agent pool must be specified when using 'agent' execution mode", 'agent-pool-id');
-  }
-  checkAutoDestroyDuration(given.autoDestroyActivityDuration);
+/** Rules between settings; `followed` is the execution mode where the workspace has none of its own. */
+export const checkSettings = (all: WorkspaceSettings, wanted: WorkspaceChanges, followed: ExecutionMode): void => {
+  checkExecution(all, wanted, followed);
   if (all.globalRemoteState && all.projectRemoteState) {
     throw unprocessable(
       'Project remote state cannot be enabled when global remote state sharing is enabled',

@@ -67,7 +67,10 @@ const finalize = (id: string, resources = 2): WorkspaceCommand => ({
   type: 'FinalizeStateVersion',
   data: { id, facts: facts(resources) },
 });
-const unlock = (holder = alice): WorkspaceCommand => ({ type: 'UnlockWorkspace', data: { holder } });
+const unlock = (holder = alice): WorkspaceCommand => ({
+  type: 'UnlockWorkspace',
+  data: { holder, lockedSince: null },
+});
 const FORCE_UNLOCK: WorkspaceCommand = { type: 'ForceUnlockWorkspace', data: {} };
 
 const locked = [born, lockedBy(alice)] as const;
@@ -330,7 +333,7 @@ describe('whatever is asked of the lock and the state, in whatever order', () =>
   type Step = (n: number) => WorkspaceCommand;
   const holder = fc.constantFrom(alice, bob);
   const steps: fc.Arbitrary<Step> = fc.oneof(
-    holder.map((by) => () => ({ type: 'LockWorkspace', data: { holder: by, reason: '' } }) as const),
+    holder.map((by) => () => ({ type: 'LockWorkspace', data: { holder: by, reason: '', lockedSince: null } }) as const),
     holder.map((by) => () => unlock(by as typeof alice)),
     fc.constant(() => FORCE_UNLOCK),
     fc.record({ serial: fc.nat(6), by: holder, inline: fc.boolean(), force: fc.boolean(), back: fc.boolean() }).map(

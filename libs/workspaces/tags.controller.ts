@@ -82,19 +82,17 @@ export class TagsController {
   private async named(id: string, body: unknown, actor: Actor): Promise<readonly string[]> {
     const { data } = parseBody(tagsBody, body);
     const names = namesOf(data, '/data');
-    const ids = data.flatMap((entry) => (entry.attributes || entry.id === undefined ? [] : [entry.id]));
-    if (ids.length === 0) return names;
+    if (data.every(({ attributes: tag }) => tag)) return names;
     const { organization } = await workspaceFor(this.database, actor, 'read-workspace', { id });
     const known = new Map(
       (await tagsOfOrganization(this.database, organization)).map((name) => [tagId(organization, name), name]),
     );
-    return [
-      ...names,
-      ...ids.map((tag) => {
-        const name = known.get(tag);
-        if (name === undefined) throw notFound(`Tag ${tag} not found`);
-        return name;
-      }),
-    ];
+    const nameOf = (tag: string): string => {
+      const name = known.get(tag);
+      if (name === undefined) throw notFound(`Tag ${tag} not found`);
+      return name;
+    };
+    // In the order of the request, which is the one that they are shown in (clients.md §3).
+    return data.flatMap(({ id: tag, attributes: given }) => given?.name ?? (tag === undefined ? [] : nameOf(tag)));
   }
 }

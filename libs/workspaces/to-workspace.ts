@@ -1,19 +1,25 @@
 import { Command } from '@nestjs/cqrs';
 import type { DataOf } from '#kernel';
 import type { Actor } from '#access';
-import { unchanged, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
+import { unchanged, writeOf, type EventStore, type Write } from '#event-store';
 import type { Holder } from './holder.js';
+import type { LockSnapshot } from './lock.queries.js';
+import type { LockWish } from './lock.js';
+import type { ConsumerCommand } from './remote-state-consumers.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 export { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
 export type { Holder } from './holder.js';
+export { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
 export type { OutputFact, StateFacts } from './state-head.js';
 export { CurrentRuns } from './current-runs.port.js';
 export { CurrentStates } from './current-states.port.js';
-export { StateOutputs } from './state-outputs.port.js';
+export { ToolReleases } from './tool.releases.js';
+export { relatedWorkspaces } from './workspaces.related.js';
 
-export type LaterCommand = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
+export type LaterCommand =
+  Exclude<WorkspaceCommand, { type: 'CreateWorkspace' | LockWish['type'] } | ConsumerCommand> | LockWish;
 
 /** A command for one workspace, from this slice or a neighbour; resolves to how it stands then, null when it is gone. */
 export class ToWorkspace extends Command<WorkspaceRow | null> {
@@ -52,16 +58,17 @@ export type WorkspaceLock = {
   }) => Write;
 };
 
-/** `snapshot` is that of the workspace's stream, read with a statement of the caller's own. */
+/** `snapshot` is LOCK_SNAPSHOT, read with a statement of the caller's own. */
 export const workspaceLock = async (
   store: EventStore,
   id: string,
   organization: string,
-  snapshot: Snapshot,
+  snapshot: LockSnapshot,
 ): Promise<WorkspaceLock> => {
   const loaded = await store.restore(id, workspace, snapshot);
   const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
   const kept = unchanged(id, loaded.version);
+  const { lockedSince } = snapshot;
   return {
     holder,
     kept,
@@ -69,11 +76,14 @@ export const workspaceLock = async (
       const commands: WorkspaceCommand[] = [];
       if (from !== null && holder?.id === from) {
         commands.push(
-          forced ? { type: 'ForceUnlockWorkspace', data: {} } : { type: 'UnlockWorkspace', data: { holder } },
+          forced
+            ? { type: 'ForceUnlockWorkspace', data: {} }
+            : { type: 'UnlockWorkspace', data: { holder, lockedSince } },
         );
       }
       if (to !== null) {
-        commands.push({ type: 'LockWorkspace', data: { holder: { type: 'runs', id: to, name: to }, reason: '' } });
+        const run = { type: 'runs', id: to, name: to } as const;
+        commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince } });
       }
       return commands.length > 0 ? writeOf(workspace, loaded, organization, ...commands) : kept;
     },

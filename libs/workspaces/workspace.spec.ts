@@ -144,13 +144,10 @@ describe('a workspace', () => {
     given(born, withAgent)
       .when(update(follow))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, ...follow } } });
-    const ownPool = { settingOverwrites: { executionMode: false } };
+    const modeOnly = { settingOverwrites: { executionMode: false } };
     given(born, withAgent)
-      .when(update(ownPool))
-      .yields({
-        type: 'WorkspaceUpdated',
-        data: { changes: { settingOverwrites: { executionMode: false, agentPool: true } } },
-      });
+      .when(update(modeOnly))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, ...follow } } });
   });
 
   it('may lose its pool together with a mode of its own', () => {
@@ -209,6 +206,18 @@ describe('a workspace', () => {
     given(born, managing)
       .when(remove(false))
       .refuses('conflict', /^(?!.*locked)(?!.*being processed).*2 resources/));
+
+  it('is given an SSH key, another one, and none again; the same changes nothing', () => {
+    const assign = (key: string | null) => ({ type: 'AssignSshKey', data: { key } }) as const;
+    const assigned = (key: string): WorkspaceEvent => ({ type: 'WorkspaceSshKeyAssigned', data: { key } });
+    const unassigned: WorkspaceEvent = { type: 'WorkspaceSshKeyUnassigned', data: { key: 'sshkey-2' } };
+    given(born).when(assign('sshkey-1')).yields(assigned('sshkey-1'));
+    given(born, assigned('sshkey-1')).when(assign('sshkey-1')).yields();
+    given(born, assigned('sshkey-1')).when(assign('sshkey-2')).yields(assigned('sshkey-2'));
+    given(born, assigned('sshkey-1'), assigned('sshkey-2')).when(assign(null)).yields(unassigned);
+    given(born, assigned('sshkey-2'), unassigned).when(assign(null)).yields();
+    given(born, gone).when(assign(null)).refuses('not-found', 'Not found');
+  });
 
   it('is deleted by force whatever it holds', () =>
     given(born, locked, managing)

@@ -4,11 +4,20 @@ import {
   differences,
   isNothing,
   notFound,
+  Refused,
   type DataOf,
   type Decider,
   type Message,
+  type Problem,
 } from '#kernel';
+import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
+import {
+  consumerDecisions,
+  consumerEvolutions,
+  type ConsumerCommand,
+  type ConsumerEvent,
+} from './remote-state-consumers.js';
 import {
   changesOf,
   checkSettings,
@@ -42,31 +51,48 @@ import {
  *
  *   absent ──create──► active ──delete──► deleted
  *
- * Its parts, each with its own machine: lock.ts, state-head.ts, tags.ts, settings.ts.
+ * Its parts, each with its own machine: lock.ts, state-head.ts, tags.ts, settings.ts, remote-state-consumers.ts.
  */
 export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
   | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
   | Message<'WorkspaceMoved', { from: string; to: string }>
   | Message<'WorkspaceDeleted', { name: string; project: string; forced: boolean }>
+  | Message<'WorkspaceSshKeyAssigned', { key: string }>
+  | Message<'WorkspaceSshKeyUnassigned', { key: string }>
   | LockEvent
   | TagEvent
-  | StateEvent;
+  | StateEvent
+  | ConsumerEvent;
+
+/** What the rules of settings ask beyond the stream; left out where the request names nothing that they are about. */
+export type Surroundings = {
+  /** The execution mode that a workspace there has while it has none of its own. */
+  readonly followedMode?: ExecutionMode;
+  /** What is wrong with the version of the tool that is named; it hurts nobody who has that version already. */
+  readonly versionProblem?: Problem;
+};
 
 export type WorkspaceCommand =
-  | Message<'CreateWorkspace', { project: string; name: string; settings: SettingsInput; tags: readonly Tag[] }>
+  | Message<
+      'CreateWorkspace',
+      Surroundings & { project: string; name: string; settings: SettingsInput; tags: readonly Tag[] }
+    >
   | Message<
       'UpdateWorkspace',
-      {
+      Surroundings & {
         changes: SettingsInput & { readonly name?: string };
         project?: string | undefined;
         bindings?: readonly Tag[] | undefined;
       }
     >
   | Message<'DeleteWorkspace', { forced: boolean }>
+  /** Null takes away the one that it has. */
+  | Message<'AssignSshKey', { key: string | null }>
   | LockCommand
   | TagCommand
-  | StateCommand;
+  | StateCommand
+  | ConsumerCommand;
 
 export type ActiveWorkspace = {
   readonly status: 'active';
@@ -74,6 +100,8 @@ export type ActiveWorkspace = {
   readonly name: string;
   readonly settings: WorkspaceSettings;
   readonly tags: readonly Tag[];
+  /** The SSH key that was assigned last; it may have been deleted since, of which this stream is not told. */
+  readonly sshKey: string | null;
   readonly lock: Lock | null;
   readonly stateHead: StateHead;
 };
@@ -90,15 +118,25 @@ const whenActive =
     return decide(data, state);
   };
 
+const checkChanges = (
+  all: WorkspaceSettings,
+  wanted: WorkspaceChanges,
+  changed: WorkspaceChanges,
+  { followedMode = 'remote', versionProblem }: Surroundings,
+): void => {
+  checkSettings(all, wanted, followedMode);
+  if (versionProblem && changed.terraformVersion !== undefined) throw new Refused('unprocessable', [versionProblem]);
+};
+
 const decideUpdate = (
-  { changes, project, bindings }: DataOf<Later, 'UpdateWorkspace'>,
+  { changes, project, bindings, ...around }: DataOf<Later, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
   const wanted: WorkspaceChanges = { ...changesOf(state.settings, settings), ...(name === undefined ? {} : { name }) };
   const changed = differences({ ...state.settings, name: state.name }, wanted);
   if (changed.name !== undefined) checkName(changed.name, NAME);
-  checkSettings({ ...state.settings, ...changed }, changed);
+  checkChanges({ ...state.settings, ...changed }, wanted, changed, around);
   const events: WorkspaceEvent[] = [];
   if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
   if (project && project !== state.project) {
@@ -124,20 +162,30 @@ const decideDelete = (
   return [{ type: 'WorkspaceDeleted', data: { name, project, forced } }];
 };
 
+const decideSshKey = (
+  { key }: DataOf<Later, 'AssignSshKey'>,
+  { sshKey }: ActiveWorkspace,
+): readonly WorkspaceEvent[] => {
+  if (key === sshKey) return [];
+  if (key !== null) return [{ type: 'WorkspaceSshKeyAssigned', data: { key } }];
+  return sshKey === null ? [] : [{ type: 'WorkspaceSshKeyUnassigned', data: { key: sshKey } }];
+};
+
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
-    CreateWorkspace: ({ project, name, settings, tags }, state) => {
+    CreateWorkspace: ({ project, name, settings, tags, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
       checkName(name, NAME);
       const given = changesOf(DEFAULT_SETTINGS, settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
-      checkSettings(all, given);
+      checkChanges(all, given, given, around);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: merge(tags) } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),
     DeleteWorkspace: whenActive(decideDelete),
+    AssignSshKey: whenActive(decideSshKey),
     LockWorkspace: whenActive(lockDecisions.LockWorkspace),
     UnlockWorkspace: whenActive(lockDecisions.UnlockWorkspace),
     ForceUnlockWorkspace: whenActive(lockDecisions.ForceUnlockWorkspace),
@@ -146,6 +194,9 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
     BindTags: whenActive(tagDecisions.BindTags),
     CreateStateVersion: whenActive(stateDecisions.CreateStateVersion),
     FinalizeStateVersion: whenActive(stateDecisions.FinalizeStateVersion),
+    AddRemoteStateConsumers: whenActive(consumerDecisions.AddRemoteStateConsumers),
+    RemoveRemoteStateConsumers: whenActive(consumerDecisions.RemoveRemoteStateConsumers),
+    ReplaceRemoteStateConsumers: whenActive(consumerDecisions.ReplaceRemoteStateConsumers),
   },
   evolve: {
     WorkspaceCreated: ({ project, name, settings, tags }) => ({
@@ -154,6 +205,7 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
       name,
       settings,
       tags,
+      sshKey: null,
       lock: null,
       stateHead: NO_STATE,
     }),
@@ -163,8 +215,11 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
         : state,
     WorkspaceMoved: ({ to }, state) => (state.status === 'active' ? { ...state, project: to } : state),
     WorkspaceDeleted: () => ({ status: 'deleted' }),
+    WorkspaceSshKeyAssigned: ({ key }, state) => (state.status === 'active' ? { ...state, sshKey: key } : state),
+    WorkspaceSshKeyUnassigned: (_, state) => (state.status === 'active' ? { ...state, sshKey: null } : state),
     ...lockEvolutions,
     ...tagEvolutions,
     ...stateEvolutions,
+    ...consumerEvolutions,
   },
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unprocessable } from '#kernel';
+import { labelOf, unprocessable, type Problem } from '#kernel';
 import {
   given,
   identifiersBody,
@@ -13,6 +13,7 @@ import {
 } from '#json-api';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
 import { checkBindings, checkFlatTags, checkNumber, type Tag } from './tags.js';
+import type { ToolReleases } from './tool.releases.js';
 
 const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
 
@@ -26,7 +27,12 @@ const vcsRepo = z.object({
   'tags-regex': text(500).nullish(),
 });
 
-const time = z.iso.datetime({ offset: true, error: 'Auto destroy at must be an ISO 8601 time' });
+const time = z.iso.datetime({ offset: true });
+/** In UTC it may be in a year of six digits, at either end of time: no client reads that, nor what stands beside it. */
+const isTime = (text: string): boolean => time.safeParse(text).success && /^\d{4}-/.test(new Date(text).toISOString());
+const timeOrBlank = z
+  .string()
+  .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
 
 /** Attributes that are settings as they stand, under the API's names. */
 const plain = z.object({
@@ -35,10 +41,10 @@ const plain = z.object({
   'assessments-enabled': z.boolean().optional(),
   'auto-apply': z.boolean().optional(),
   'auto-apply-run-trigger': z.boolean().optional(),
-  'auto-destroy-activity-duration': text(255).nullish(),
   description: text(10_000).nullish(),
   'file-triggers-enabled': z.boolean().optional(),
   'global-remote-state': z.boolean().optional(),
+  'inherits-project-auto-destroy': z.boolean().optional(),
   'project-remote-state': z.boolean().optional(),
   'queue-all-runs': z.boolean().optional(),
   'speculative-enabled': z.boolean().optional(),
@@ -50,7 +56,8 @@ const plain = z.object({
 const attributes = z.object({
   name: z.string().optional(),
   ...plain.shape,
-  'auto-destroy-at': time.nullish(),
+  'auto-destroy-activity-duration': text(255).nullish(),
+  'auto-destroy-at': timeOrBlank.nullish(),
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
@@ -104,6 +111,9 @@ export const lockBody = z.object({
     .optional(),
 });
 
+/** Not a relationship's body: the key is an attribute of the workspace there (contract §4.3). */
+export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));
+
 type Attributes = z.infer<typeof attributes>;
 
 /** `operations` is the old name for two of the execution modes. */
@@ -115,23 +125,38 @@ const modeOf = (input: Attributes): WorkspaceSettings['executionMode'] | undefin
   return input.operations ? 'remote' : 'local';
 };
 
-/** Giving a mode or a pool overwrites what the project or organization says, unless the request says otherwise. */
-const overwritesOf = (input: Attributes, mode: string | undefined): OverwritesInput | undefined => {
-  const said = input['setting-overwrites'];
-  if (mode === undefined && said?.['execution-mode'] === true) {
-    throw unprocessable('Execution mode must be given when setting overwrites names it', 'execution-mode');
+const overwritesOf = ({ 'setting-overwrites': said }: Attributes): OverwritesInput | undefined =>
+  said && given({ executionMode: said['execution-mode'], agentPool: said['agent-pool'] });
+
+/** The name by which a request calls the tool's version: both are the same attribute (clients.md §1). */
+const versionNamed = (input: Attributes): 'iac-version' | 'terraform-version' =>
+  input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
+
+const versionOf = (input: Attributes): string | undefined => {
+  const { 'iac-version': iac, 'terraform-version': terraform } = input;
+  if (iac !== undefined && terraform !== undefined && iac !== terraform) {
+    throw unprocessable('Iac version and Terraform version are one, and must not differ', 'iac-version');
   }
-  const executionMode = said?.['execution-mode'] ?? (mode === undefined ? undefined : true);
-  const agentPool = said?.['agent-pool'] ?? executionMode;
-  return agentPool === undefined ? undefined : given({ executionMode, agentPool });
+  return terraform ?? iac;
 };
 
-const versionOf = (input: Attributes): string | undefined => input['iac-version'] ?? input['terraform-version'];
+/** What is wrong with the version that is named, said of the attribute by which it is. */
+export const versionProblemOf = (
+  input: Attributes,
+  releases: ToolReleases,
+  running: string | undefined,
+): { readonly versionProblem?: Problem } => {
+  const version = versionOf(input);
+  const problem = version === undefined ? null : releases.problemOf(version, running);
+  if (problem === null) return {};
+  const name = versionNamed(input);
+  return { versionProblem: { detail: `${labelOf(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
+};
 
 /** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
 const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
-  const patterns = input['trigger-patterns'] ?? undefined;
-  const prefixes = input['trigger-prefixes'] ?? undefined;
+  const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
+  const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];
   if (patterns?.length && prefixes?.length) {
     throw unprocessable('Trigger patterns cannot be given together with trigger prefixes', 'trigger-patterns');
   }
@@ -161,25 +186,27 @@ const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
   });
 };
 
+/** Blank clears, like null. */
+const clearedBy = (text: string | null | undefined): string | null | undefined =>
+  text === undefined ? undefined : text || null;
+
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
-  text ? new Date(text).toISOString() : text;
+  text ? new Date(text).toISOString() : clearedBy(text);
 
 /** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
-export const settingsOf = (input: Attributes, related: z.infer<typeof relationships>): SettingsInput => {
-  const mode = modeOf(input);
-  return {
-    ...valuesOf(plain.parse(input)),
-    ...given({
-      agentPoolId: toOneOf(related?.['agent-pool'], input['agent-pool-id']),
-      autoDestroyAt: destroyTime(input['auto-destroy-at']),
-      executionMode: mode,
-      settingOverwrites: overwritesOf(input, mode),
-      terraformVersion: versionOf(input),
-      vcsRepo: vcsRepoOf(input),
-    }),
-    ...triggersOf(input),
-  };
-};
+export const settingsOf = (input: Attributes, related: z.infer<typeof relationships>): SettingsInput => ({
+  ...valuesOf(plain.parse(input)),
+  ...given({
+    agentPoolId: toOneOf(related?.['agent-pool'], input['agent-pool-id']),
+    autoDestroyActivityDuration: clearedBy(input['auto-destroy-activity-duration']),
+    autoDestroyAt: destroyTime(input['auto-destroy-at']),
+    executionMode: modeOf(input),
+    settingOverwrites: overwritesOf(input),
+    terraformVersion: versionOf(input),
+    vcsRepo: vcsRepoOf(input),
+  }),
+  ...triggersOf(input),
+});
 
 /** Where it came from is said once, on create. */
 export const originOf = (input: Attributes): Partial<WorkspaceSettings> =>

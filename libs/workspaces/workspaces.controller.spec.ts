@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, viewsOf } from '#event-store';
-import { giveProject, makeAgentPool, makeMember, makeTeam } from '../../test/support/seeds.js';
+import {
+  giveProject,
+  makeAgentPool,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeWorkspace,
+} from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { workspacesSlice } from './index.js';
 
@@ -203,93 +211,15 @@ describe('what is included with a workspace', () => {
   });
 });
 
-describe('the list of workspaces', () => {
-  beforeAll(async () => {
-    await server.post('/api/v2/organizations', {
-      data: { type: 'organizations', attributes: { name: 'listed', email: 'ops@listed.test' } },
-    });
-    for (const [name, flat, env] of [
-      ['alpha', ['red', 'blue'], 'prod'],
-      ['beta', ['red'], 'test'],
-      ['gamma', [], ''],
-    ] as const) {
-      const tags = flat.map((tag) => ({ type: 'tags', attributes: { name: tag } }));
-      const bindings = env ? [{ type: 'tag-bindings', attributes: { key: 'env', value: env } }] : [];
-      const answer = await server.post('/api/v2/organizations/listed/workspaces', {
-        data: {
-          type: 'workspaces',
-          attributes: { name },
-          relationships: { tags: { data: tags }, 'tag-bindings': { data: bindings } },
-        },
-      });
-      if (answer.status !== 201) throw new Error(answer.text);
-    }
-  });
-
-  const names = async (query: string): Promise<string[]> => {
-    const { status, body } = await server.get(`/api/v2/organizations/listed/workspaces?${query}`);
-    expect(status).toBe(200);
-    return body.data.map((workspace: { attributes: { name: string } }) => workspace.attributes.name);
-  };
-
-  it.each([
-    ['', ['alpha', 'beta', 'gamma']],
-    ['sort=-name', ['gamma', 'beta', 'alpha']],
-    ['sort=-latest-change-at', ['gamma', 'beta', 'alpha']],
-    ['search[name]=ET', ['beta']],
-    ['search[wildcard-name]=*a', ['alpha', 'beta', 'gamma']],
-    ['search[wildcard-name]=g*', ['gamma']],
-    ['search[wildcard-name]=%25', []],
-    ['search[tags]=red', ['alpha', 'beta']],
-    ['search[tags]=red,blue', ['alpha']],
-    ['search[exclude-tags]=blue,env', ['gamma']],
-    ['filter[tagged][0][key]=env&filter[tagged][0][value]=', ['alpha', 'beta']],
-    ['filter[tagged][0][key]=env&filter[tagged][0][value]=prod&filter[tagged][7][key]=red', ['alpha']],
-    ['filter[current-run][status]=applied', []],
-    ['filter[project][id]=prj-nowhere', []],
-    ['unheard-of=1', ['alpha', 'beta', 'gamma']],
-  ])('answers %s', async (query, expected) => {
-    expect(await names(query)).toEqual(expected);
-  });
-
-  it('pages, and counts all of them', async () => {
-    const { body } = await server.get('/api/v2/organizations/listed/workspaces?page[size]=2&page[number]=2');
-    expect(body.data).toHaveLength(1);
-    expect(body.meta.pagination).toEqual({
-      'current-page': 2,
-      'page-size': 2,
-      'prev-page': 1,
-      'next-page': null,
-      'total-pages': 2,
-      'total-count': 3,
-    });
-  });
-
-  it('is empty past the end, with the true count', async () => {
-    const { body } = await server.get('/api/v2/organizations/listed/workspaces?page[number]=9');
-    expect(body.data).toEqual([]);
-    expect(body.meta.pagination).toMatchObject({ 'current-page': 9, 'total-count': 3 });
-  });
-
-  it('counts what a filter leaves', async () => {
-    const { body } = await server.get('/api/v2/organizations/listed/workspaces?search[tags]=red&page[size]=1');
-    expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
-  });
-
-  it('refuses an order it does not know', async () => {
-    const { status, body } = await server.get('/api/v2/organizations/listed/workspaces?sort=colour');
-    expect(status).toBe(400);
-    expect(body.errors[0].source.parameter).toBe('sort');
-  });
-
-  it('is not there for another organization’s token, nor are its workspaces', async () => {
-    const issued = await server.post('/api/v2/organizations/acme/authentication-token');
-    const acme = server.as(issued.body.data.attributes.token);
-    const { body } = await server.get('/api/v2/organizations/listed/workspaces/alpha');
-    expect((await acme.get('/api/v2/organizations/listed/workspaces')).status).toBe(404);
-    expect((await acme.get(`/api/v2/workspaces/${body.data.id}`)).status).toBe(404);
-    expect((await acme.post(`/api/v2/workspaces/${body.data.id}/actions/lock`)).status).toBe(404);
-    expect((await acme.delete(`/api/v2/workspaces/${body.data.id}`)).status).toBe(404);
+describe('workspaces of another organization', () => {
+  it('are not there for an organization’s token', async () => {
+    await makeOrganization(server, 'neighbour');
+    const id = await makeWorkspace(server, 'neighbour', 'alpha');
+    const acme = server.as(await makeOrganizationToken(server, 'acme'));
+    expect((await acme.get('/api/v2/organizations/neighbour/workspaces')).status).toBe(404);
+    expect((await acme.get(`/api/v2/workspaces/${id}`)).status).toBe(404);
+    expect((await acme.post(`/api/v2/workspaces/${id}/actions/lock`)).status).toBe(404);
+    expect((await acme.delete(`/api/v2/workspaces/${id}`)).status).toBe(404);
   });
 });
 
@@ -310,6 +240,19 @@ describe('tags of a workspace', () => {
     expect((await server.delete(tags, named('never-there'))).status).toBe(204);
     const { body } = await server.get(`/api/v2/workspaces/${id}`);
     expect(body.data.attributes['tag-names']).toEqual(['two']);
+  });
+
+  it('come in the order of the request, those by id too', async () => {
+    const tags = (id: string) => `/api/v2/workspaces/${id}/relationships/tags`;
+    const of = await createWorkspace('knows-tags');
+    const named = (name: string) => ({ type: 'tags', attributes: { name } });
+    expect((await server.post(tags(of), { data: [named('known')] })).status).toBe(204);
+    const [{ id: known }] = (await server.get(tags(of))).body.data;
+    const id = await createWorkspace('orders-tags');
+    const data = [named('first'), { type: 'tags', id: known }, named('last')];
+    expect((await server.post(tags(id), { data })).status).toBe(204);
+    const { body } = await server.get(`/api/v2/workspaces/${id}`);
+    expect(body.data.attributes['tag-names']).toEqual(['first', 'known', 'last']);
   });
 
   it('show flat tags as bindings with an empty value, and answer a PATCH with what was sent, in that order', async () => {

@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
+import { asOfIn } from '#history/to-history';
 import { notFound } from '#kernel';
 import {
   document,
@@ -15,9 +16,9 @@ import {
 } from '#json-api';
 import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
-import { StateOutputs } from './state-outputs.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
 import { ToWorkspace } from './to-workspace.js';
+import { ToolReleases } from './tool.releases.js';
 import {
   bindingsOf,
   createBody,
@@ -26,7 +27,9 @@ import {
   namesOf,
   originOf,
   settingsOf,
+  sshKeyBody,
   updateBody,
+  versionProblemOf,
 } from './workspaces.body.js';
 import { workspaceResource } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
@@ -35,20 +38,24 @@ import { filterOf } from './workspaces.filter.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
 import { workspaceFor, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
+/** By which the CLI of either tool says its own version. */
+const TOOL_VERSION = 'terraform-version';
+
 @Controller('api/v2')
 export class WorkspacesController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly outputs: StateOutputs,
     private readonly runs: CurrentRuns,
     private readonly states: CurrentStates,
+    private readonly releases: ToolReleases,
   ) {}
 
   @Post('organizations/:organization/workspaces')
   async create(
     @Param('organization') organization: string,
     @Body() body: unknown,
+    @Headers(TOOL_VERSION) running: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body).data;
@@ -57,8 +64,9 @@ export class WorkspacesController {
     const tags = new Map([...flat.map((key) => ({ key, value: null })), ...bound].map((tag) => [tag.key, tag]));
     const data = {
       name: attributes.name,
-      project: relationships?.project?.data?.id ?? null,
+      project: relationships?.project?.data?.id || null,
       settings: { ...settingsOf(attributes, relationships), ...originOf(attributes) },
+      ...versionProblemOf(attributes, this.releases, running),
       tags: [...tags.values()],
     };
     return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
@@ -73,7 +81,9 @@ export class WorkspacesController {
   ): Promise<Document> {
     const includes = workspaceIncludes(query);
     const page = pageOf(query);
-    const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filterOf(query));
+    const filter = filterOf(query);
+    const at = await asOfIn(this.database, query);
+    const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, at);
     const data = rows.map((row) => workspaceResource(row, actor, includes));
     const included = includes ? await this.included(rows, includes, actor) : undefined;
     return pageDocument(data, page, total, request.url, included);
@@ -95,8 +105,13 @@ export class WorkspacesController {
   }
 
   @Patch('workspaces/:id')
-  updateById(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.update({ id }, body, actor);
+  updateById(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Headers(TOOL_VERSION) running: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.update({ id }, body, running, actor);
   }
 
   @Patch('organizations/:organization/workspaces/:name')
@@ -104,9 +119,10 @@ export class WorkspacesController {
     @Param('organization') organization: string,
     @Param('name') name: string,
     @Body() body: unknown,
+    @Headers(TOOL_VERSION) running: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.update({ organization, name }, body, actor);
+    return this.update({ organization, name }, body, running, actor);
   }
 
   @Post('workspaces/:id/actions/safe-delete')
@@ -175,9 +191,18 @@ export class WorkspacesController {
     return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
   }
 
+  @Patch('workspaces/:id/relationships/ssh-key')
+  async assignSshKey(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const key = parseBody(sshKeyBody, body).data.attributes.id || null;
+    const command = { type: 'AssignSshKey', data: { key } } as const;
+    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+  }
+
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const includes = workspaceIncludes(query);
-    const row = await workspaceFor(this.database, actor, 'read-workspace', target);
+    const at = await asOfIn(this.database, query);
+    const permission = at === null ? 'read-workspace' : 'read-workspace-history';
+    const row = await workspaceFor(this.database, actor, permission, target, at);
     const included = includes ? await this.included([row], includes, actor) : undefined;
     return document(workspaceResource(row, actor, includes), included);
   }
@@ -187,11 +212,16 @@ export class WorkspacesController {
     includes: ReadonlySet<Include>,
     actor: Actor,
   ): Promise<readonly Resource[]> {
-    const { outputs, runs, states } = this;
-    return includedWith(this.database, rows, includes, { actor, outputs, runs, states });
+    const { runs, states } = this;
+    return includedWith(this.database, rows, includes, { actor, runs, states });
   }
 
-  private async update(target: WorkspaceTarget, body: unknown, actor: Actor): Promise<Document> {
+  private async update(
+    target: WorkspaceTarget,
+    body: unknown,
+    running: string | undefined,
+    actor: Actor,
+  ): Promise<Document> {
     const { attributes, relationships } = parseBody(updateBody, body).data;
     const { name } = attributes;
     const bindings = relationships?.['tag-bindings']?.data;
@@ -199,6 +229,7 @@ export class WorkspacesController {
       changes: { ...settingsOf(attributes, relationships), ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
       bindings: bindings && bindingsOf(bindings, '/data/relationships/tag-bindings/data'),
+      ...versionProblemOf(attributes, this.releases, running),
     };
     const command = { type: 'UpdateWorkspace', data } as const;
     return this.render(await this.bus.execute(new ToWorkspace(target, command, actor)), actor);

@@ -1,5 +1,6 @@
 import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
+import { inheritsAutoDestroy } from './auto-destroy.js';
 import type { Holder } from './holder.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
@@ -21,7 +22,7 @@ const permissionsOf = (row: WorkspaceRow, actor: Identity): Record<string, boole
     'can-read-state-outputs': may(actor, 'read-state-outputs', row),
     'can-create-state-versions': may(actor, 'create-state', row),
     'can-queue-apply': may(actor, 'apply-run', row),
-    'can-queue-destroy': may(actor, 'apply-run', row),
+    'can-queue-destroy': queueRun && row.settings.allowDestroyPlan,
     'can-lock': lock,
     'can-unlock': lock,
     'can-force-unlock': may(actor, 'force-unlock-workspace', row),
@@ -86,7 +87,7 @@ const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes)
     row.currentStateVersion,
     `/api/v2/workspaces/${row.id}/current-state-version`,
   ),
-  'data-retention-policy': { data: null },
+  'data-retention-policy': { data: row.dataRetentionPolicy },
   'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
   'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
   'locked-by': row.lock ? toHolder(row.lock.holder) : { data: null },
@@ -95,15 +96,37 @@ const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes)
   project: toOne('projects', row.project),
   readme: { data: null },
   'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
-  'ssh-key': { data: null },
+  'ssh-key': toOne('ssh-keys', row.sshKey, `/api/v2/ssh-keys/${row.sshKey ?? ''}`),
   'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
   vars: toMany('vars', may(actor, 'read-variables', row) ? row.variables : []),
+});
+
+/** What it inherits counts, like a mode that it follows. */
+const autoDestroyOf = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
+  const inherits = inheritsAutoDestroy(settings);
+  return {
+    'auto-destroy-activity-duration': inherits
+      ? projectAutoDestroyActivityDuration
+      : settings.autoDestroyActivityDuration,
+    'auto-destroy-at': settings.autoDestroyAt,
+    'auto-destroy-status': null,
+    'inherits-project-auto-destroy': inherits,
+  };
+};
+
+const metricsOf = ({ metrics }: WorkspaceRow): Record<string, number | null> => ({
+  'apply-duration-average': metrics?.applyMs ?? null,
+  'plan-duration-average': metrics?.planMs ?? null,
+  'policy-check-failures': metrics?.policyFailures ?? null,
+  'run-failures': metrics?.failures ?? null,
+  'workspace-kpis-runs-count': metrics?.runs ?? null,
 });
 
 /** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
 export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?: Includes): Resource => {
   const { settings } = row;
   const { settingOverwrites: own } = settings;
+  const permissions = permissionsOf(row, actor);
   const self = `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`;
   return {
     id: row.id,
@@ -113,9 +136,8 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?:
       'assessments-enabled': settings.assessmentsEnabled,
       'auto-apply': settings.autoApply,
       'auto-apply-run-trigger': settings.autoApplyRunTrigger,
-      'auto-destroy-activity-duration': settings.autoDestroyActivityDuration,
-      'auto-destroy-at': settings.autoDestroyAt,
-      'auto-destroy-status': null,
+      ...autoDestroyOf(row),
+      'can-queue-destroy-plan': permissions['can-queue-destroy'],
       'created-at': row.createdAt,
       description: settings.description,
       environment: 'default',
@@ -124,12 +146,13 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?:
       'global-remote-state': settings.globalRemoteState,
       'hyok-enabled': false,
       'iac-version': settings.terraformVersion,
-      'inherits-project-auto-destroy': settings.autoDestroyAt === null && settings.autoDestroyActivityDuration === null,
       'last-assessment-result-at': null,
       'latest-change-at': row.latestChangeAt,
       locked: row.lock !== null,
       'locked-reason': row.lock?.reason ?? null,
+      'migration-environment': null,
       name: row.name,
+      'no-code-upgrade-available': false,
       'oauth-client-name': null,
       operations: row.executionMode !== 'local',
       'project-remote-state': settings.projectRemoteState,
@@ -149,13 +172,9 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?:
       'vcs-repo': vcsRepoOf(row),
       'vcs-repo-identifier': settings.vcsRepo?.identifier ?? null,
       'working-directory': settings.workingDirectory,
-      'apply-duration-average': null,
-      'plan-duration-average': null,
-      'policy-check-failures': null,
-      'run-failures': null,
-      'workspace-kpis-runs-count': null,
-      actions: { 'is-destroyable': true },
-      permissions: permissionsOf(row, actor),
+      ...metricsOf(row),
+      actions: { 'is-destroyable': settings.allowDestroyPlan },
+      permissions,
     },
     relationships: relationshipsOf(row, actor, includes),
     links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },

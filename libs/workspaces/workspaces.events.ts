@@ -28,6 +28,7 @@ const settings = z.strictObject({
   executionMode,
   fileTriggersEnabled: z.boolean(),
   globalRemoteState: z.boolean(),
+  inheritsProjectAutoDestroy: z.boolean().exactOptional(),
   projectRemoteState: z.boolean(),
   queueAllRuns: z.boolean(),
   settingOverwrites: z.strictObject({ executionMode: z.boolean(), agentPool: z.boolean() }),
@@ -75,6 +76,15 @@ const update = (change: string) => ({
   meta: () => ({ change }),
 });
 
+const consumers = (done: 'added' | 'removed') => ({
+  resource: 'workspace',
+  action: 'update',
+  meta: ({ workspaces }: { readonly workspaces: readonly string[] }) => ({
+    change: 'remote_state_consumers',
+    [done]: workspaces,
+  }),
+});
+
 /** Schemas, topics and audit rows of everything that happens to a workspace. */
 export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   WorkspaceCreated: {
@@ -105,6 +115,18 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     schema: z.strictObject({ name: z.string(), project: z.string(), forced: z.boolean() }),
     audit: { resource: 'workspace', action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
   },
+  WorkspaceSshKeyAssigned: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ key: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: ({ key }) => ({ change: 'ssh_key', ssh_key_id: key }) },
+  },
+  WorkspaceSshKeyUnassigned: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ key: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: () => ({ change: 'ssh_key', ssh_key_id: null }) },
+  },
   WorkspaceLocked: {
     schemaVersion: 1,
     topic: 'workspaces',
@@ -128,6 +150,18 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ keys: z.array(z.string()) }),
     audit: update('tags'),
+  },
+  RemoteStateConsumersAdded: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ workspaces: z.array(z.string()) }),
+    audit: consumers('added'),
+  },
+  RemoteStateConsumersRemoved: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ workspaces: z.array(z.string()) }),
+    audit: consumers('removed'),
   },
   StateVersionCreated: {
     schemaVersion: 2,

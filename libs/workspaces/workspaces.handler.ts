@@ -1,9 +1,13 @@
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type EventContext } from '#kernel';
 import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
 import { contextOf, demand, systemContext, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
+import { heldSshKey } from '#ssh-keys/to-ssh-keys';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
+import type { SettingsInput } from './settings.js';
+import { ToolReleases } from './tool.releases.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import {
   placeForNew,
@@ -15,12 +19,15 @@ import {
   type WorkspaceRow,
 } from './workspaces.queries.js';
 
+/** Whether new workspaces share their state with the whole organization where the request does not say. */
+export const GLOBAL_REMOTE_STATE = 'cadastre:global-remote-state';
+
 type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
 
 export class CreateWorkspace extends Command<WorkspaceRow> {
   constructor(
     readonly organization: string,
-    readonly data: Omit<BirthData, 'project'> & { readonly project: string | null },
+    readonly data: Omit<BirthData, 'project' | 'followedMode'> & { readonly project: string | null },
     readonly actor: Actor,
   ) {
     super();
@@ -28,6 +35,7 @@ export class CreateWorkspace extends Command<WorkspaceRow> {
 }
 
 const PERMISSION = {
+  AssignSshKey: 'assign-ssh-key',
   LockWorkspace: 'lock-workspace',
   UnlockWorkspace: 'lock-workspace',
   ForceUnlockWorkspace: 'force-unlock-workspace',
@@ -55,11 +63,14 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly releases: ToolReleases,
+    @Inject(GLOBAL_REMOTE_STATE) private readonly globalRemoteState: boolean,
   ) {}
 
   async execute({ organization, data, actor }: CreateWorkspace): Promise<WorkspaceRow> {
     const id = this.ids.next('ws');
     const named = { project: data.project, pool: data.settings.agentPoolId ?? null };
+    const settings = { ...this.defaultsFor(data.settings), ...data.settings };
     const { rows } = await this.store
       .handle({
         decider: workspace,
@@ -69,7 +80,11 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         }),
         command: ({ place }) => {
           if (place.project === null) throw refuseProject();
-          return { type: 'CreateWorkspace', data: { ...data, project: place.project } } as const;
+          const { followedMode } = place;
+          return {
+            type: 'CreateWorkspace',
+            data: { ...data, settings, project: place.project, followedMode },
+          } as const;
         },
         organization: ({ place }) => place.organization,
         holding: ({ place }) => [
@@ -83,6 +98,14 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
       .catch(refuseTaken);
     return firstRow<WorkspaceRow>(rows);
   }
+
+  /** What this installation gives to who does not ask for it. To share with the project is to share with no others. */
+  private defaultsFor({ projectRemoteState }: SettingsInput): SettingsInput {
+    return {
+      globalRemoteState: this.globalRemoteState && projectRemoteState !== true,
+      terraformVersion: this.releases.latest,
+    };
+  }
 }
 
 type Told = {
@@ -94,9 +117,19 @@ type Told = {
 };
 
 const namedBy = (command: LaterCommand): Named => {
-  if (command.type !== 'UpdateWorkspace') return { project: null, pool: null };
+  if (command.type === 'AssignSshKey') return { project: null, pool: null, sshKey: command.data.key };
+  if (command.type !== 'UpdateWorkspace') return { project: null, pool: null, sshKey: null };
   const { project, changes } = command.data;
-  return { project: project || null, pool: changes.agentPoolId || null };
+  return { project: project || null, pool: changes.agentPoolId || null, sshKey: null };
+};
+
+/** With what a decision asks for beyond the stream: the mode that the workspace follows, and since when it is locked. */
+const around = (command: LaterCommand, { followedMode, snapshot }: WorkspaceForCommand): WorkspaceCommand => {
+  const { lockedSince } = snapshot;
+  if (command.type === 'UpdateWorkspace') return { ...command, data: { ...command.data, followedMode } };
+  if (command.type === 'LockWorkspace') return { ...command, data: { ...command.data, lockedSince } };
+  if (command.type === 'UnlockWorkspace') return { ...command, data: { ...command.data, lockedSince } };
+  return command;
 };
 
 const tell = async (store: EventStore, { target, command, actor, context }: Told): Promise<WorkspaceRow | null> => {
@@ -108,11 +141,12 @@ const tell = async (store: EventStore, { target, command, actor, context }: Told
         const found = await workspaceForCommand(store.database, actor, target, named);
         if (actor) authorize(actor, command, found);
         if (named.project && found.projectVersion === null) throw refuseProject();
-        return { ...(await store.restore(found.id, workspace, found.snapshot)), found };
+        const sshKey = heldSshKey(named.sshKey, found.sshKeyVersion);
+        return { ...(await store.restore(found.id, workspace, found.snapshot)), found, sshKey };
       },
-      command: () => command,
+      command: ({ found }) => around(command, found),
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => heldFor(command, named, found),
+      holding: ({ found, sshKey }) => [...heldFor(command, named, found), ...sshKey],
       context,
       read: ({ stream }) => [workspaceById(stream, actor)],
     })

@@ -1,10 +1,13 @@
-import { sql, type Timestamp } from '#kernel';
-import { may, type Actor } from '#access';
+import { badRequest, sql, type Sql } from '#kernel';
+import { type Actor } from '#access';
+import { relatedTeams, relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
-import { includesOf, withoutDoubles, type Query, type Resource } from '#json-api';
+import { AS_OF } from '#history/to-history';
+import { includesOf, parameter, readRelated, type Query, type Related, type Resource } from '#json-api';
+import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
-import type { StateOutputs } from './state-outputs.port.js';
+import type { Holder } from './holder.js';
 import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
@@ -28,152 +31,77 @@ const INCLUDES = [
 
 export type Include = (typeof INCLUDES)[number];
 
-export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => includesOf(query, INCLUDES);
-
-type Related = { readonly organizations: readonly Named[]; readonly projects: readonly Named[] };
-type Named = { readonly id: string; readonly name: string; readonly email?: string; readonly createdAt: Timestamp };
-
-type Neighbours = {
-  readonly actor: Actor;
-  readonly outputs: StateOutputs;
-  readonly runs: CurrentRuns;
-  readonly states: CurrentStates;
+/** What a document brings along is read as it is now: it does not go with one of the past. */
+export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => {
+  const includes = includesOf(query, INCLUDES);
+  if (includes && parameter(query, AS_OF)) {
+    throw badRequest('The include parameter cannot be combined with as-of', 'include');
+  }
+  return includes;
 };
 
-/** The resources that the includes ask for, each once, in one more statement at the most; what neighbours keep wants its own. */
+type Neighbours = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
+
+/** The resources that the includes ask for, in one more statement at the most, whoever keeps them. */
 export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
-  { actor, outputs, runs, states }: Neighbours,
+  neighbours: Neighbours,
 ): Promise<Resource[]> => {
-  const included: Resource[] = [];
-  if (includes.has('organization') || includes.has('project')) {
-    const related = await relatedTo(database, rows);
-    if (includes.has('organization')) included.push(...related.organizations.map(includedOrganization));
-    if (includes.has('project')) included.push(...related.projects.map(includedProject));
-  }
-  if (includes.has('locked_by')) included.push(...rows.flatMap(includedHolder));
-  if (includes.has('effective_tag_bindings') || includes.has('tag_bindings')) {
-    for (const type of ['effective-tag-bindings', 'tag-bindings'] as const) {
-      if (!includes.has(type.replaceAll('-', '_') as Include)) continue;
-      included.push(...rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));
-    }
-  }
-  included.push(...(await runsOf(rows, includes, actor, runs)));
-  included.push(...(await configurationsOf(rows, includes, actor, runs)));
-  if (includes.has('current_state_version')) included.push(...(await statesOf(rows, actor, states)));
-  if (includes.has('outputs')) included.push(...(await outputsOf(database, rows, actor, outputs)));
-  return withoutDoubles(included);
+  const wanted = WAYS.flatMap(([value, named, lent]) => {
+    // Who asks for what belongs to a run is told of the run, too (JSON:API, full linkage).
+    const asked = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
+    const ids = asked.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
+    const more = new Set(asked.map((include) => include.slice(value.length + 1)));
+    return ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
+  });
+  const resources = await readRelated(database, wanted);
+  return [...bindingsOf(rows, includes), ...(includes.has('project') ? resources.map(withoutCircle) : resources)];
 };
 
-const CURRENT_RUN = 'current_run';
-
-/** Current runs with what belongs to them, and those that hold the lock; where the caller may read them. */
-const runsOf = async (
-  rows: readonly WorkspaceRow[],
-  includes: ReadonlySet<Include>,
-  actor: Actor,
-  runs: CurrentRuns,
-): Promise<readonly Resource[]> => {
-  const asked = [...includes].filter((name) => name === CURRENT_RUN || name.startsWith(`${CURRENT_RUN}.`));
-  const holding = includes.has('locked_by');
-  const ids = rows
-    .filter((row) => may(actor, 'read-runs', row))
-    .flatMap(({ currentRun, lock }) => [
-      ...(asked.length > 0 && currentRun ? [currentRun] : []),
-      ...(holding && lock?.holder.type === 'runs' ? [lock.holder.id] : []),
-    ]);
-  if (ids.length === 0) return [];
-  return runs.included([...new Set(ids)], new Set(asked.map((name) => name.slice(CURRENT_RUN.length + 1))), actor);
+/**
+ * Beside projects an organization names its default one by a link alone. go-tfe looks up every identifier in what came
+ * along: from that project it is back at the organization, and goes round until its stack overflows
+ * (hashicorp/go-tfe#1020).
+ */
+const withoutCircle = (resource: Resource): Resource => {
+  const { 'default-project': named } = resource.relationships ?? {};
+  if (!named) return resource;
+  const { data: _, ...link } = named;
+  return { ...resource, relationships: { ...resource.relationships, 'default-project': link } };
 };
 
-/** What they are made of, commits, no configuration has yet. */
-const configurationsOf = async (
-  rows: readonly WorkspaceRow[],
-  includes: ReadonlySet<Include>,
-  actor: Actor,
-  runs: CurrentRuns,
-): Promise<readonly Resource[]> => {
-  const asked = [...includes].some((name) => name.startsWith('current_configuration_version'));
-  const ids = rows
-    .filter((row) => asked && may(actor, 'read-configuration-version', row))
-    .flatMap(({ currentConfigurationVersion }) => currentConfigurationVersion ?? []);
-  return ids.length === 0 ? [] : runs.configurations(ids, actor);
-};
+/** A value of `include`, what it names in a row, and who knows what that stands for. */
+type Way = readonly [
+  value: Include,
+  named: (row: WorkspaceRow) => string | null,
+  lent: (ids: Sql, neighbours: Neighbours, more: ReadonlySet<string>) => readonly Related[],
+];
 
-const statesOf = async (
-  rows: readonly WorkspaceRow[],
-  actor: Actor,
-  states: CurrentStates,
-): Promise<readonly Resource[]> => {
-  const ids = rows.filter((row) => may(actor, 'read-state', row)).flatMap((row) => row.currentStateVersion ?? []);
-  return ids.length === 0 ? [] : states.included(ids, actor);
-};
+const holder =
+  (type: Holder['type']) =>
+  ({ lock }: WorkspaceRow): string | null =>
+    lock?.holder.type === type ? lock.holder.id : null;
 
-type Output = {
-  readonly id: string;
-  readonly stateVersion: string;
-  readonly name: string;
-  readonly sensitive: boolean;
-  readonly type: string;
-};
+const WAYS: readonly Way[] = [
+  ['organization', (row) => row.organization, (ids, { actor }) => [relatedOrganizations(ids, actor)]],
+  ['project', (row) => row.project, (ids, { actor }) => [relatedProjects(ids, actor)]],
+  ['current_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
+  [
+    'current_configuration_version',
+    (row) => row.currentConfigurationVersion,
+    (ids, { actor, runs }) => [runs.relatedConfigurations(ids, actor)],
+  ],
+  ['current_state_version', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.related(ids, actor)]],
+  ['outputs', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.relatedOutputs(ids, actor)]],
+  ['locked_by', holder('runs'), (ids, { actor, runs }) => runs.related(ids, new Set(), actor)],
+  ['locked_by', holder('users'), (ids, { actor }) => [relatedUsers(ids, actor)]],
+  ['locked_by', holder('teams'), (ids, { actor }) => [relatedTeams(ids, actor)]],
+];
 
-/** Outputs of the current states that the caller may know; one file after the other, for each is read as a whole. */
-const outputsOf = async (
-  database: Database,
-  rows: readonly WorkspaceRow[],
-  actor: Actor,
-  values: StateOutputs,
-): Promise<Resource[]> => {
-  const versions = rows.flatMap((row) =>
-    row.currentStateVersion && may(actor, 'read-state-outputs', row) ? [row.currentStateVersion] : [],
-  );
-  const outputs = await database.rows<Output>(sql`
-    select s.id, s.state_version as "stateVersion", s.name, s.sensitive, s.type from state_version_outputs s
-     where s.state_version = any (${versions}::text[]) order by s.state_version, s.name`);
-  const included: Resource[] = [];
-  for (const [version, of] of Map.groupBy(outputs, ({ stateVersion }) => stateVersion)) {
-    const open = of.some(({ sensitive }) => !sensitive);
-    const known: ReadonlyMap<string, unknown> = open ? await values.outputValues(version) : new Map();
-    included.push(...of.map((output) => includedOutput(output, known.get(output.name) ?? null)));
-  }
-  return included;
-};
-
-const includedOutput = ({ id, name, sensitive, type }: Output, value: unknown): Resource => ({
-  id,
-  type: 'workspace-outputs',
-  attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
-});
-
-const relatedTo = async (database: Database, rows: readonly WorkspaceRow[]): Promise<Related> => {
-  const organizations = [...new Set(rows.map((row) => row.organization))];
-  const projects = [...new Set(rows.map((row) => row.project))];
-  const row = await database.row<Related>(sql`
-    select coalesce((select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'email', email, 'createdAt', created_at))
-                       from organizations where id = any (${organizations}::text[])), '[]') as organizations,
-           coalesce((select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'createdAt', created_at))
-                       from projects where id = any (${projects}::text[])), '[]') as projects`);
-  return row ?? { organizations: [], projects: [] };
-};
-
-const includedOrganization = ({ id, name, email }: Named): Resource => ({
-  id: name,
-  type: 'organizations',
-  attributes: { name, 'external-id': id, email },
-  links: { self: `/api/v2/organizations/${name}` },
-});
-
-const includedProject = ({ id, name }: Named): Resource => ({
-  id,
-  type: 'projects',
-  attributes: { name },
-  links: { self: `/api/v2/projects/${id}` },
-});
-
-const includedHolder = ({ lock }: WorkspaceRow): Resource[] => {
-  if (!lock || lock.holder.type === 'runs') return [];
-  const { type, id, name } = lock.holder;
-  return [{ id, type, attributes: type === 'users' ? { username: name } : { name } }];
-};
+/** Bindings are in the rows of their workspaces. */
+const bindingsOf = (rows: readonly WorkspaceRow[], includes: ReadonlySet<Include>): Resource[] =>
+  (['tag-bindings', 'effective-tag-bindings'] as const)
+    .filter((type) => includes.has(type.replaceAll('-', '_') as Include))
+    .flatMap((type) => rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));

@@ -1,14 +1,45 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { MoveWorkspacesHandler } from './moves.handler.js';
+import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
+import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
 import { TagBindingsController } from './tag-bindings.controller.js';
 import { TagsController } from './tags.controller.js';
+import { ToolReleases } from './tool.releases.js';
 import { WorkspacesController } from './workspaces.controller.js';
-import { CreateWorkspaceHandler, FinalizeUploadHandler, WorkspacesHandler } from './workspaces.handler.js';
+import {
+  CreateWorkspaceHandler,
+  FinalizeUploadHandler,
+  GLOBAL_REMOTE_STATE,
+  WorkspacesHandler,
+} from './workspaces.handler.js';
 
-@Module({
-  imports: [CqrsModule],
-  controllers: [TagBindingsController, TagsController, WorkspacesController],
-  providers: [CreateWorkspaceHandler, FinalizeUploadHandler, MoveWorkspacesHandler, WorkspacesHandler],
-})
-export class WorkspacesModule {}
+export type WorkspacesOptions = {
+  /** Releases of the tool that workspaces may choose besides those that come with the product. */
+  readonly toolReleases: readonly string[];
+  /** Whether new workspaces share their state with the whole organization where the request does not say. */
+  readonly globalRemoteState: boolean;
+};
+
+@Module({})
+export class WorkspacesModule {
+  static with({ toolReleases, globalRemoteState }: WorkspacesOptions): DynamicModule {
+    return {
+      module: WorkspacesModule,
+      // Runs ask which release a workspace's constraint stands for.
+      global: true,
+      imports: [CqrsModule],
+      controllers: [RemoteStateConsumersController, TagBindingsController, TagsController, WorkspacesController],
+      providers: [
+        ChangeRemoteStateConsumersHandler,
+        CreateWorkspaceHandler,
+        FinalizeUploadHandler,
+        MoveWorkspacesHandler,
+        WorkspacesHandler,
+        { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },
+        { provide: ToolReleases, useValue: new ToolReleases(toolReleases) },
+      ],
+      exports: [ToolReleases],
+    };
+  }
+}

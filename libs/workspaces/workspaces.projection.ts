@@ -1,14 +1,17 @@
 import { sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
+import type { SshKeyEvent } from '#ssh-keys';
 import type { Tag } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
 
 type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
+type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
+
 const touched = (stream: string, time: string): Sql =>
   sql`update workspaces set updated_at = ${time} where id = ${stream}`;
 
-export const workspaces: Projection<WorkspaceEvent | OrganizationDeleted> = {
+export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
   tables: ['workspaces'],
   on: {
@@ -23,12 +26,18 @@ export const workspaces: Projection<WorkspaceEvent | OrganizationDeleted> = {
     WorkspaceMoved: ({ to }, { stream, time }) =>
       sql`update workspaces set project = ${to}, updated_at = ${time} where id = ${stream}`,
     WorkspaceDeleted: (_, { stream }) => sql`delete from workspaces where id = ${stream}`,
+    WorkspaceSshKeyAssigned: ({ key }, { stream, time }) =>
+      sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
+    WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
+      sql`update workspaces set ssh_key = null, updated_at = ${time} where id = ${stream}`,
     WorkspaceLocked: ({ holder, reason }, { stream, time }) => sql`
       update workspaces set lock = ${sql.json({ holder, reason, at: time })}, updated_at = ${time} where id = ${stream}`,
     WorkspaceUnlocked: (_, { stream, time }) =>
       sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
     WorkspaceTagged: (_, { stream, time }) => touched(stream, time),
     WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
+    RemoteStateConsumersAdded: (_, { stream, time }) => touched(stream, time),
+    RemoteStateConsumersRemoved: (_, { stream, time }) => touched(stream, time),
     StateVersionCreated: null,
     StateVersionFinalized: null,
     StateVersionDiscarded: null,
@@ -37,6 +46,7 @@ export const workspaces: Projection<WorkspaceEvent | OrganizationDeleted> = {
          set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time},
              latest_change_at = ${time}
        where id = ${stream}`,
+    SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,
   },
 };

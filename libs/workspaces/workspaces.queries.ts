@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import type { Database } from '#event-store';
 import {
   demand,
   fresh,
@@ -12,13 +12,27 @@ import {
   type Place,
 } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
-import { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
+import { asOf } from '#history/to-history';
+import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
+import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
+import type { ExecutionMode } from './execution.js';
+import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
 import type { Lock } from './lock.js';
+import { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
 import type { WorkspaceSettings } from './settings.js';
 import type { Tag } from './tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
+
+/** Durations are averages in milliseconds, null where no run came so far. */
+export type WorkspaceMetrics = {
+  readonly runs: number;
+  readonly failures: number;
+  readonly policyFailures: number;
+  readonly planMs: number | null;
+  readonly applyMs: number | null;
+};
 
 export type WorkspaceRow = {
   readonly id: string;
@@ -28,8 +42,10 @@ export type WorkspaceRow = {
   readonly name: string;
   readonly settings: WorkspaceSettings;
   /** What counts: its own, or what it follows. */
-  readonly executionMode: WorkspaceSettings['executionMode'];
+  readonly executionMode: ExecutionMode;
   readonly agentPool: string | null;
+  /** What counts where it inherits: its project's. */
+  readonly projectAutoDestroyActivityDuration: string | null;
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
@@ -39,8 +55,13 @@ export type WorkspaceRow = {
   readonly outputs: readonly string[];
   /** The run that it is at, or was at last. */
   readonly currentRun: string | null;
+  readonly sshKey: string | null;
+  /** Its own; null where its organization's counts. */
+  readonly dataRetentionPolicy: PolicyIdentifier | null;
   /** Ids of its variables. */
   readonly variables: readonly string[];
+  /** Of its last runs; null where none has ended that counts. */
+  readonly metrics: WorkspaceMetrics | null;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly latestChangeAt: Timestamp;
@@ -50,6 +71,7 @@ export type WorkspaceRow = {
 
 const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
   ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
+  p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration",
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,
@@ -58,6 +80,10 @@ const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.projec
   (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null
     order by c.current_since desc, c.id desc limit 1) as "currentConfigurationVersion",
   (select c.current_run from workspace_runs c where c.workspace = w.id) as "currentRun",
+  (select jsonb_build_object('runs', m.runs, 'failures', m.failures, 'policyFailures', m.policy_failures,
+                             'planMs', m.plan_ms, 'applyMs', m.apply_ms)
+     from workspace_metrics m where m.workspace = w.id) as metrics,
+  w.ssh_key as "sshKey", ${ownPolicy(sql.raw('w.id'))} as "dataRetentionPolicy",
   w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
   w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`;
 
@@ -68,23 +94,40 @@ const FROM = sql.raw(
 const isTarget = (target: WorkspaceTarget): Sql =>
   'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
 
-/** What teams have been given on the workspace counts for the caller; nobody's where a signed link stands for them. */
-const grants = (actor: Identity | null): Sql => (actor ? grantsOnWorkspace(actor, 'w') : sql.raw(`'[]'::jsonb`));
+/**
+ * What teams have been given on the workspace counts for the caller, as it stands now, also where the row is of the past;
+ * nobody's where a signed link stands for them.
+ */
+const grants = (actor: Identity | null, at: Timestamp | null = null): Sql => {
+  if (!actor) return sql.raw(`'[]'::jsonb`);
+  if (at === null) return grantsOnWorkspace(actor, 'w');
+  const present = grantsOnWorkspace(actor, 'present');
+  return sql`coalesce((select ${present} from views.workspaces present where present.id = w.id), '[]')`;
+};
 
-export const columns = (actor: Identity | null): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
+/** `at`: the time that asOf was asked for, where it stands before the statement. */
+export const columns = (actor: Identity | null, at: Timestamp | null = null): Sql =>
+  sql`${COLUMNS}, ${grants(actor, at)} as grants`;
 
 export const workspaceById = (id: string, actor: Identity | null): Sql =>
   sql`select ${columns(actor)} ${FROM} where w.id = ${id}`;
 
-/** The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. */
+export const workspacesByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${columns(actor)} ${FROM} where w.id = any (${ids}) order by w.name`;
+
+/**
+ * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `at`
+ * it is found by the names of then, and told as it was then.
+ */
 export const workspaceFor = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   target: WorkspaceTarget,
+  at: Timestamp | null = null,
 ): Promise<WorkspaceRow> => {
   const row = await database.row<WorkspaceRow>(
-    sql`select ${columns(actor)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
+    sql`${asOf(at, target)}select ${columns(actor, at)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
   );
   if (!row) throw notFound();
   demand(actor, permission, row);
@@ -92,7 +135,7 @@ export const workspaceFor = async (
 };
 
 /** What a command names besides the workspace: null where it names none. */
-export type Named = { readonly project: string | null; readonly pool: string | null };
+export type Named = { readonly project: string | null; readonly pool: string | null; readonly sshKey: string | null };
 
 /** What a decision needs to know besides the stream's own state. */
 export type WorkspaceForCommand = Place & {
@@ -107,14 +150,18 @@ export type WorkspaceForCommand = Place & {
   readonly projectGrants: readonly Grant[] | null;
   /** Version of the agent pool that the command names; null where it is none that the workspace may use. */
   readonly poolVersion: number | null;
-  readonly snapshot: Snapshot;
+  /** The execution mode that it has while it says none of its own, in the project that it is in after the command. */
+  readonly followedMode: ExecutionMode;
+  /** Version of the SSH key that the command names; null where it is none of the same organization. */
+  readonly sshKeyVersion: number | null;
+  readonly snapshot: LockSnapshot;
 };
 
 export const workspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool }: Named,
+  { project, pool, sshKey }: Named,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
@@ -125,8 +172,12 @@ export const workspaceForCommand = async (
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
            ${usablePoolVersion(choice)} as "poolVersion",
-           ${snapshotOf('s')} as snapshot
-      from workspaces w join organizations o on o.id = w.organization join event_store.streams s on s.stream = w.id
+           coalesce((select ${FOLLOWED_MODE} from projects p
+                      where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
+                    o.settings ->> 'defaultExecutionMode') as "followedMode",
+           ${sshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
+           ${LOCK_SNAPSHOT} as snapshot
+      from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
      where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
@@ -140,20 +191,21 @@ export type PlaceForNew = Place & {
   readonly project: string | null;
   readonly projectVersion: number | null;
   readonly poolVersion: number | null;
+  readonly followedMode: ExecutionMode;
 };
 
 export const placeForNew = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool }: Named,
+  { project, pool }: Omit<Named, 'sshKey'>,
 ): Promise<PlaceForNew> => {
   // No list of workspaces can name it yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const row = await database.row<PlaceForNew>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
-           ${usablePoolVersion(choice)} as "poolVersion"
+           ${usablePoolVersion(choice)} as "poolVersion", ${FOLLOWED_MODE} as "followedMode"
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)

@@ -1,4 +1,5 @@
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { remoteStateConsumers } from './remote-state-consumers.projection.js';
 import { workspace } from './workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
@@ -7,7 +8,12 @@ export const workspacesSlice: Slice = {
   name: 'workspaces',
   kinds: kindsOf(workspaceEvents),
   aggregates: [aggregate('ws', workspace)],
-  projections: [projectionOf(workspaces), projectionOf(workspaceTags), projectionOf(workspaceCounts)],
+  projections: [
+    projectionOf(workspaces),
+    projectionOf(workspaceTags),
+    projectionOf(workspaceCounts),
+    projectionOf(remoteStateConsumers),
+  ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

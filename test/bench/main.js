@@ -38,6 +38,20 @@ program
   );
 
 program
+  .command('growth')
+  .description('the same requests in organizations of different sizes, in turns. Needs wrk. About 6 minutes')
+  .option(
+    '--sizes <n,n>',
+    'workspaces; the first is what the others are compared with',
+    numbers,
+    [100, 10_000, 100_000],
+  )
+  .option('-s, --seconds <n>', 'of each single measurement (or the variable SECS)', Number, secondsDefault)
+  .option('-r, --rounds <n>', 'how often each is repeated; medians are shown', Number, 3)
+  .option('-c, --connections <n>', 'how many at once', Number, 16)
+  .action(guarded(async (options) => (await import('./growth.js')).growth(options)));
+
+program
   .command('publisher')
   .description(
     'events a second against kafkajs alone, and the lag at 1,000 events/s. Needs Java 17, Docker or KAFKA_BROKERS',

@@ -1,6 +1,7 @@
 // The product with something in it, and what a run of requests costs it.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { Product } from './product.js';
 import { wrk } from './wrk.js';
 
@@ -11,7 +12,7 @@ const NURSERY = 'bench-nursery';
 
 const resource = (type, attributes, relationships) => ({ data: { type, attributes, relationships } });
 
-const seed = async (product) => {
+const seedFew = async (product) => {
   for (const name of [ORGANIZATION, NURSERY]) {
     await product.request('POST', '/api/v2/organizations', resource('organizations', { name, email: 'a@bench.test' }));
   }
@@ -25,35 +26,48 @@ const seed = async (product) => {
     ids[n] = JSON.parse(made).data.id;
   };
   for (let n = 0; n < WORKSPACES; n += 10) await Promise.all(Array.from({ length: 10 }, (_, more) => make(n + more)));
-  return ids;
+  return { ids, nursery: NURSERY };
+};
+
+/** Workspaces of which a condition in SQL holds. */
+export const idsWhere = async (product, condition) => {
+  const client = new pg.Client({ connectionString: await product.databaseUrl() });
+  await client.connect();
+  try {
+    return (await client.query(`select id from views.workspaces where ${condition}`)).rows.map(({ id }) => id);
+  } finally {
+    await client.end();
+  }
+};
+
+/** Ten at a time. */
+export const forEach = async (ids, work) => {
+  for (let n = 0; n < ids.length; n += 10) await Promise.all(ids.slice(n, n + 10).map(work));
 };
 
 /** What a run of locks has left locked, and what it still had under way when it ended. */
 const unlockAll = async (product) => {
-  for (let page = 1; page <= WORKSPACES / 100; page += 1) {
-    const path = `/api/v2/organizations/${ORGANIZATION}/workspaces?page%5Bsize%5D=100&page%5Bnumber%5D=${page}`;
-    const { data } = JSON.parse(await product.request('GET', path));
-    const locked = data.filter(({ attributes }) => attributes.locked);
-    await Promise.all(locked.map(({ id }) => product.request('POST', `/api/v2/workspaces/${id}/actions/force-unlock`)));
-  }
+  const locked = await idsWhere(product, 'lock is not null');
+  await forEach(locked, (id) => product.request('POST', `/api/v2/workspaces/${id}/actions/force-unlock`));
 };
 
-export const openSubject = async (name, project, folder) => {
+/** `seed` fills it, and says which workspaces there are then, and which organization new ones are made in. */
+export const openSubject = async (name, project, folder, seed = seedFew) => {
   const product = await Product.of(project);
   try {
     await product.start();
-    const ids = await seed(product);
+    const { ids, nursery } = await seed(product);
     const idsFile = join(folder, `${name}.ids`);
     await writeFile(idsFile, `${ids.join('\n')}\n`);
-    return { name, product, ids, idsFile };
+    return { name, product, ids, idsFile, nursery };
   } catch (error) {
     await product.remove();
     throw error;
   }
 };
 
-export const measure = async ({ product, ids, idsFile }, mode, connections, seconds) => {
-  const organization = mode === 'create' ? NURSERY : ORGANIZATION;
+export const measure = async ({ product, ids, idsFile, nursery }, mode, connections, seconds) => {
+  const organization = mode === 'create' ? nursery : ORGANIZATION;
   const before = await product.cpuWhenQuiet();
   const { url, token } = product;
   const run = await wrk({ url, token, mode, connections, seconds, idsFile, ids, organization });

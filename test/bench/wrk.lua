@@ -1,5 +1,5 @@
 -- What wrk sends, by MODE. With one thread (-t1): all counters live in one Lua state.
--- MODE = get | list | lock | patch | create; TOKEN, IDS (file, an id a line), ORGANIZATION, RUN (unique), GAP (lock)
+-- MODE = get | list | tagged | named | lock | patch | create; TOKEN, IDS (file, an id a line), ORGANIZATION, RUN (unique), GAP (lock)
 local mode, organization, run = os.getenv("MODE"), os.getenv("ORGANIZATION"), os.getenv("RUN")
 local gap = tonumber(os.getenv("GAP") or "0")
 local media = "application/vnd.api+json"
@@ -14,6 +14,8 @@ local sent, locked, unlocked = 0, 0, 0
 local send = {
   get = function() return wrk.format("GET", "/api/v2/workspaces/" .. id(sent), headers) end,
   list = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20", headers) end,
+  tagged = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20&search%5Btags%5D=picked", headers) end,
+  named = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20&search%5Bname%5D=picked", headers) end,
   patch = function()
     local attributes = '{"description":"bench ' .. run .. " " .. sent .. '"}'
     return wrk.format("PATCH", "/api/v2/workspaces/" .. id(sent), headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
+import { until } from '../support/product.js';
 
 /** The command-line clients that this machine has. */
 export const found: readonly string[] = ['terraform', 'tofu'].filter(
@@ -10,13 +11,27 @@ export const found: readonly string[] = ['terraform', 'tofu'].filter(
     spawnSync(program, ['version'], { env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() } }).status === 0,
 );
 
+const ESCAPE = String.fromCodePoint(27);
+
 export type Said = { readonly code: number | null; readonly output: string };
+
+/** The program at work. */
+export type Working = {
+  /** Resolves when it has said this. */
+  says(text: string): Promise<void>;
+  readonly end: Promise<Said>;
+};
+
+/** What was said, without the colours, frames and line ends that the clients put into it. */
+export const flat = (output: string): string =>
+  output.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll(/[│╷╵\s]+/g, ' ');
 
 /** A person at a terminal: a home of their own, a token, and a CA that they trust. */
 export type Person = {
   /** A new folder with this configuration in it; resolves to its path. */
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
+  begin(folder: string, ...args: readonly string[]): Working;
   /** Runs the program there, whatever comes of it. */
   attempt(folder: string, ...args: readonly string[]): Promise<Said>;
   /** The same, and expects it to succeed; resolves to what it said. */
@@ -48,19 +63,23 @@ export const personWith = async ({ program, host, token, caFile }: PersonOptions
     [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token,
   };
   let folders = 0;
-  const attempt = (folder: string, ...args: readonly string[]): Promise<Said> =>
-    new Promise((resolve, reject) => {
-      const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-      let output = '';
-      const collect = (chunk: Buffer): void => {
-        output += chunk.toString();
-      };
-      child.stdout.on('data', collect);
-      child.stderr.on('data', collect);
+  const begin = (folder: string, ...args: readonly string[]): Working => {
+    const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const end = new Promise<Said>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, output }));
     });
+    return { says: (text) => until(() => output.includes(text), `${program} says ${text}`), end };
+  };
+  const attempt = (folder: string, ...args: readonly string[]): Promise<Said> => begin(folder, ...args).end;
   return {
+    begin,
     attempt,
     folder: async (main) => {
       const folder = join(home, `configuration-${(folders += 1)}`);

@@ -4,7 +4,8 @@ import prettier from 'prettier';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { registry } from '../../apps/slices.js';
 import { pages } from './pages.js';
-import { permissionsOf, routes } from './routes.js';
+import { permissionsOf, routes, trailOf } from './routes.js';
+import { testsOf } from './tests.js';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const SCHEMAS = join(DOCS, 'schemas');
@@ -69,5 +70,31 @@ describe('the generated pages of docs/', () => {
     expect(told('GET /healthz')).toBe('none, no token');
     expect([...found.values()].filter(({ rows }) => rows.length === 0).map(({ path }) => path)).toEqual([]);
     expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toMatchObject({ type: 'workspaces', status: 200 });
+  });
+
+  it('tell of each route what the trail tells', async () => {
+    const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, trailOf(route)]));
+    expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toBe('`workspace lock`');
+    expect(found.get('POST /api/v2/runs')).toBe(
+      '`run create`; whose turn it is at once: `workspace lock`, `run create`',
+    );
+    expect(found.get('GET /api/v2/workspaces/:id')).toBe('–');
+  });
+
+  it('tell where each room is tested, and none is tested nowhere', async () => {
+    const [all, tests] = [await routes(), await testsOf()];
+    const rooms = [...Map.groupBy(all, ({ type }) => type)];
+    const told = new Map(
+      await Promise.all(rooms.map(async ([type, members]) => [type, await tests(members)] as const)),
+    );
+    expect([...told].filter(([, files]) => files.length === 0)).toEqual([]);
+    expect(told.get('workspaces')).toEqual(
+      expect.arrayContaining([
+        'libs/workspaces/workspaces.controller.spec.ts',
+        'test/matrix/rows/workspaces.ts',
+        'test/e2e/lock.spec.ts',
+      ]),
+    );
+    expect(told.get('workspaces')).not.toContain('libs/runs/runs.controller.spec.ts');
   });
 });

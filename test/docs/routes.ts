@@ -42,11 +42,19 @@ const wanted = ({ demands }: Row): string => {
   return demands === 'any token' ? demands : [...new Set(demands.map(wordOf))].join(', ');
 };
 
-/** What the route wants of its caller, and where that depends on something, on what. */
-export const permissionsOf = ({ rows }: DocumentedRoute): string =>
-  [...Map.groupBy(rows, wanted)]
+/** What rows say, and where they do not say the same, of what. */
+const inWords = (rows: readonly Row[], wordsOf: (row: Row) => string): string =>
+  [...Map.groupBy(rows, wordsOf)]
     .map(([words, of], _, all) => {
       const whens = of.flatMap(({ when }) => when ?? []);
       return all.length === 1 || whens.length < of.length ? words : `${whens.join(', ')}: ${words}`;
     })
     .join('; ');
+
+/** What the route wants of its caller, and where that depends on something, on what. */
+export const permissionsOf = ({ rows }: DocumentedRoute): string => inWords(rows, wanted);
+
+const told = ({ trail = [] }: Row): string => trail.map((entry) => `\`${entry}\``).join(', ') || '–';
+
+/** What the trail tells where the route has done something. */
+export const trailOf = ({ rows }: DocumentedRoute): string => inWords(rows, told);

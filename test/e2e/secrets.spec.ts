@@ -114,7 +114,7 @@ const journey = async (api: Api): Promise<void> => {
   const link = new URL(configuration);
   keep('signed link', link.search.slice(1) || (link.pathname.split('/').at(-1) ?? ''));
   answered(await api.as(null).put(link.pathname + link.search, gzipSync(invented('configuration'), { level: 0 })), 200);
-  answered(
+  const run = answered(
     await api.post(
       '/api/v2/runs',
       resource(
@@ -124,7 +124,16 @@ const journey = async (api: Api): Promise<void> => {
       ),
     ),
     201,
+  ).body.data.id as string;
+  const agent = api.as(secrets.get('agent token') ?? null);
+  const asRun = api.as(keep('run token', await makeToken(agent, `/api/v2/runs/${run}/authentication-tokens`)));
+  answered(await asRun.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200);
+  refusals.push(
+    await asRun.get(`/api/v2/runs/${run}`),
+    await asRun.post(versions, newStateVersion(stateFile({ serial: 9 }), { inline: true })),
   );
+  answered(await api.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+  refusals.push(await asRun.get(`/api/v2/workspaces/${workspace}`));
   for (const name of ['team token', 'organization token', 'agent token']) {
     await api.as(secrets.get(name) ?? null).post('/api/v2/organizations', { data: { attributes: { name: '' } } });
   }

@@ -37,8 +37,8 @@ export const newTeam = (): Team => ({
 
 const SEES = ['can-read-run', 'can-read-settings', 'can-read-assessment-results'];
 const READS = [...SEES, 'can-read-variable', 'can-read-state-versions', 'can-read-state-outputs'];
-const PLANS = ['can-queue-run'];
-const APPLIES = ['can-queue-apply', 'can-queue-destroy'];
+const PLANS = ['can-queue-run', 'can-queue-destroy'];
+const APPLIES = ['can-queue-apply'];
 const LOCKS = ['can-lock', 'can-unlock'];
 const STORES = ['can-create-state-versions'];
 const SETS = ['can-update-variable'];

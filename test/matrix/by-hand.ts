@@ -6,6 +6,7 @@ const OWNERS = ['owner', 'site admin', 'token of the owners'] as const;
 const MANAGERS = [...OWNERS, 'manageWorkspaces in the organization', 'manageProjects in the organization'] as const;
 const READERS = [...MANAGERS, 'readWorkspaces in the organization', 'readProjects in the organization'] as const;
 const ORGANIZATION = 'token of the organization';
+const RUNS = ['token of a run in the workspace', 'token of a run in a consumer'] as const;
 
 const WRITERS = [
   'write on the workspace',
@@ -31,6 +32,9 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   ],
   'POST /workspaces/:id/actions/force-unlock': [...ADMINS, ...MANAGERS, ORGANIZATION],
   'PATCH /workspaces/:id': [...ADMINS, ...MANAGERS, ORGANIZATION],
+  // No keys with an organization's token, nor what deletes the bytes of states.
+  'PATCH /workspaces/:id/relationships/ssh-key': [...ADMINS, ...MANAGERS],
+  'POST /workspaces/:id/relationships/data-retention-policy': [...ADMINS, ...MANAGERS],
   'PATCH /workspaces/:id, into another project': [...OWNERS, 'manageProjects in the organization', ORGANIZATION],
   'POST /organizations/:organization/workspaces, in the default project': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/workspaces, in the project': [
@@ -40,6 +44,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'admin on the project',
     'custom on the project, create true',
   ],
+  'PATCH /workspaces/:id/relationships/remote-state-consumers': [...MANAGERS, ORGANIZATION],
   'POST /workspaces/:id/actions/safe-delete': [
     ...ADMINS,
     ...MANAGERS,
@@ -61,6 +66,21 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the workspace, stateVersions write',
     'custom on the project, stateVersions read',
     'custom on the project, stateVersions write',
+    ...RUNS,
+  ],
+  // Who lets a run read the state lets it read no variables.
+  'GET /workspaces/:id/vars': [
+    ...READERS,
+    ...WRITERS,
+    ORGANIZATION,
+    'read on the workspace',
+    'plan on the workspace',
+    'read on the project',
+    'custom on the workspace, variables read',
+    'custom on the workspace, variables write',
+    'custom on the project, variables read',
+    'custom on the project, variables write',
+    'token of a run in the workspace',
   ],
 
   'POST /runs': [
@@ -79,6 +99,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, runs apply',
   ],
   'POST /runs/:id/progress': ['token of an agent'],
+  'POST /runs/:id/authentication-tokens': ['token of an agent'],
   'POST /workspaces/:id/vars': [
     ...WRITERS,
     ...MANAGERS,
@@ -88,6 +109,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'PATCH /organizations/:organization': [...OWNERS],
+  'POST /organizations/:organization/relationships/data-retention-policy': [...OWNERS],
   'DELETE /organizations/:organization': [...OWNERS],
   'GET /organization/audit-trail': [ORGANIZATION, 'token for the audit trail'],
   'POST /admin/organizations/:organization/subscription': ['site admin'],

@@ -24,6 +24,8 @@ export type Caller = {
   readonly standing: readonly Standing[];
   readonly access?: OrganizationAccess;
   readonly given?: Given;
+  /** Where the run is that their token stands for: in the workspace `one`, in `beside`, which is its consumer, or in `far`. */
+  readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
   /** Owns another organization instead. */
   readonly foreign?: true;
@@ -147,4 +149,7 @@ export const CALLERS: readonly Caller[] = [
   { name: 'token of the organization', comes: 'organization', standing: ['organization-token'] },
   { name: 'token for the audit trail', comes: 'audit-trails', standing: ['audit-token'] },
   { name: 'token of an agent', comes: 'agent', standing: ['agent'] },
+  { name: 'token of a run in the workspace', comes: 'run', standing: ['run'], run: 'own' },
+  { name: 'token of a run in a consumer', comes: 'run', standing: ['run'], run: 'consumer' },
+  { name: 'token of a run elsewhere', comes: 'run', standing: ['run'], run: 'stranger' },
 ];

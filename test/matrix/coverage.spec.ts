@@ -38,7 +38,6 @@ const ELSEWHERE: Partial<Record<Permission, string>> = {
   'list-organization': 'decides what the list of organizations shows, and refuses nothing',
   'change-email': 'is refused as a wrong value, not as something that is not there',
   'leave-organization': 'spares one who is leaving from being asked for another permission',
-  'assign-ssh-key': 'has no route yet',
   'manage-run-tasks': 'there are no run tasks yet: documents show it',
 };
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { logLength } from '../support/log.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
@@ -15,6 +16,7 @@ import {
   type Row,
 } from './matrix.js';
 import { CALLERS } from './callers.js';
+import { logEnd, tracesSince, type Traces } from './trail.js';
 import type { Arrived, World } from './land.js';
 import { HastyClock, inhabit } from './world.js';
 
@@ -34,9 +36,13 @@ const isRead = ({ route }: Row): boolean => route.startsWith('GET');
 /** Reads come first: what the others make would be in their lists. */
 const inOrder = (rows: readonly Row[]): Row[] => [...rows.filter(isRead), ...rows.filter((row) => !isRead(row))];
 
-/** Everybody's answers to one row. Who is refused asks first, and leaves nothing in the log. */
-const askAll = async (row: Row, world: World): Promise<Answers> => {
+/** Everybody's answers to one row, and what those who got through with it have left behind. */
+type Outcome = { readonly answers: Answers; readonly traces: ReadonlyMap<string, Traces> };
+
+/** Who is refused asks first, and leaves nothing in the log. */
+const askAll = async (row: Row, world: World): Promise<Outcome> => {
   const answers = new Map<string, string>();
+  const traces = new Map<string, Traces>();
   const target = (caller: Arrived): Params => row.about.standing(caller, world);
   const keep = (caller: Arrived, answer: Answer): void => void answers.set(caller.name, answerOf(row, answer));
   const mayDoIt = (caller: Arrived): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
@@ -51,14 +57,25 @@ const askAll = async (row: Row, world: World): Promise<Answers> => {
     const fresh = row.fresh ? await row.about.fresh?.(caller, world) : undefined;
     const cell = { world, caller, api: caller.api, params: target(caller), ...fresh };
     await row.before?.(cell);
-    keep(caller, await ask(row, cell));
+    if (isRead(row)) return keep(caller, await ask(row, cell));
+    const end = await logEnd(world.server.store);
+    const answer = await ask(row, cell);
+    keep(caller, answer);
+    if (answer.status < 300) traces.set(caller.name, await tracesSince(world.server.store, end));
   };
   const allowed = world.callers.filter(mayDoIt);
   if (isRead(row)) await each(allowed, doIt);
   else for (const caller of allowed) await doIt(caller);
   await row.tearDown?.(world);
-  return answers;
+  return { answers, traces };
 };
+
+/** Where the trail tells something else of a success than the row does, or where nothing has happened. */
+const mistold = ({ trail, inert }: Row, { traces }: Outcome): string[] =>
+  [...traces].flatMap(([caller, { events, entries }]) => [
+    ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail tells ${entries.join(', ') || 'nothing'}`]),
+    ...((events === 0) === (inert ?? false) ? [] : [`${caller}: ${events} events in the log`]),
+  ]);
 
 /** Of the same shape, and of nothing that there is. */
 const absent = (value: string): string =>
@@ -101,6 +118,9 @@ const toldTo = async (caller: Arrived, row: Row, world: World): Promise<Told[]> 
   return told;
 };
 
+const wasDone = (answers: Answers = new Map()): boolean =>
+  [...answers.values()].some((answer) => answer.startsWith('2'));
+
 /** What was asked, and what everybody was answered, by the row's name. */
 export type AskedAll = {
   readonly rows: readonly Row[];
@@ -128,9 +148,17 @@ export const describeMatrix = (name: string, rows: readonly Row[], more?: (asked
 
   describe(`${name}: every route answers every kind of caller as the table says`, () => {
     it.each(inOrder(rows).map((row) => [nameOf(row), row] as const))('%s', async (called, row) => {
-      const given = await askAll(row, world);
-      answers.set(called, given);
-      expect(differences(row, given, world).map(inWords)).toEqual([]);
+      const asked = await askAll(row, world);
+      answers.set(called, asked.answers);
+      expect(differences(row, asked.answers, world).map(inWords)).toEqual([]);
+      expect(mistold(row, asked)).toEqual([]);
+    });
+  });
+
+  describe(`${name}: what is said of the trail`, () => {
+    it('has been seen at every route that changes something', () => {
+      const seen = new Set(rows.filter((row) => wasDone(answers.get(nameOf(row)))).map(({ route }) => route));
+      expect(rows.filter((row) => !isRead(row) && !seen.has(row.route)).map(nameOf)).toEqual([]);
     });
   });
 

@@ -2,6 +2,7 @@ import { attributesOf } from '#json-api';
 import {
   answered,
   makeAgentPool,
+  makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -10,6 +11,7 @@ import {
   makeTeam,
   makeToken,
   makeWorkspace,
+  related,
   resource,
   type SeededOrganization,
 } from '../support/seeds.js';
@@ -62,6 +64,8 @@ export type World = {
   readonly tokens: Readonly<Record<string, string>>;
   /** A name that nothing has yet. */
   readonly unique: (of: string) => string;
+  /** Lets time pass for the server. */
+  readonly pass: (ms: number) => void;
 };
 
 type Attributes = Readonly<Record<string, unknown>>;
@@ -95,8 +99,12 @@ export const giveAccess = async (server: TestServer, team: string, given: Given,
 };
 
 /** A state version with an output in it; the workspace is unlocked again. */
-export const addState = async (server: TestServer, workspace: string): Promise<string> => {
-  const state = stateFile({ outputs: { out: { value: 1, type: 'number' } } });
+export const addState = async (
+  server: TestServer,
+  workspace: string,
+  parts: Parameters<typeof stateFile>[0] = {},
+): Promise<string> => {
+  const state = stateFile({ outputs: { out: { value: 1, type: 'number' } }, ...parts });
   const { data } = newStateVersion(state, { inline: true }) as { data: { attributes: object } };
   const attributes = { ...data.attributes, 'json-state': Buffer.from('{}').toString('base64') };
   answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
@@ -106,6 +114,11 @@ export const addState = async (server: TestServer, workspace: string): Promise<s
   );
   answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
   return answered(made, 201).body.data.id as string;
+};
+
+export const letConsume = async (server: TestServer, workspace: string, consumer: string): Promise<void> => {
+  const path = `/api/v2/workspaces/${workspace}/relationships/remote-state-consumers`;
+  answered(await server.post(path, related('workspaces', consumer)), 204);
 };
 
 const inProject = (id: string): object => ({
@@ -128,15 +141,29 @@ export const newVariable = (key: string): object => resource('vars', { key, valu
 
 export const newSshKey = (name: string): object => resource('ssh-keys', { name, value: 'a private key' });
 
+/** It holds no workspace, so that nothing else has to wait for it. */
+export const makeSpeculativeRun = async (server: TestServer, workspace: string): Promise<string> => {
+  await makeConfigurationVersion(server, workspace);
+  return makeRun(server, workspace, { 'plan-only': true });
+};
+
+/** With the token that an executor of the run gets. */
+export const speakingFor = async (run: string, { server, pool }: Pick<World, 'server' | 'pool'>): Promise<Api> => {
+  const agents = server.as(await makeAgentToken(server, pool));
+  return server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
+};
+
 /** What hangs on the workspace, on the project or on the organization: one of each. */
-const furnish = async (server: TestServer, land: string, one: string) => {
+const furnish = async (
+  server: TestServer,
+  { land, one, beside, far }: Pick<World, 'land' | 'one' | 'beside' | 'far'>,
+) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
   const variable = idOf(await server.post(`/api/v2/workspaces/${one}/vars`, newVariable('key')));
   const [openSet, openSetVariable] = await makeSet(server, 'set-of-all');
   const [landSet, landSetVariable] = await makeSet(server, 'set-of-land', { parent: relation('projects', land) });
   const configuration = await makeConfigurationVersion(server, one);
-  // It holds no workspace, so that nothing else has to wait for it.
-  const run = await makeRun(server, one, { 'plan-only': true });
+  const run = await makeSpeculativeRun(server, one);
   const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
   const events = answered(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
@@ -149,6 +176,8 @@ const furnish = async (server: TestServer, land: string, one: string) => {
     landSetVariable,
     configuration,
     run,
+    runBeside: await makeSpeculativeRun(server, beside),
+    runFar: await makeSpeculativeRun(server, far),
     comment,
     runEvent: events.body.data[0].id as string,
     plan: relationships.plan.data.id as string,
@@ -159,7 +188,7 @@ const furnish = async (server: TestServer, land: string, one: string) => {
 export type Things = Awaited<ReturnType<typeof furnish>>;
 
 /** As it is before anybody arrives. */
-export type Land = Omit<World, 'callers' | 'tokens' | 'agent'>;
+export type Land = Omit<World, 'callers' | 'tokens' | 'agent' | 'pass'>;
 
 export const settle = async (server: TestServer): Promise<Land> => {
   const acme = await makeOrganization(server, 'acme');
@@ -170,6 +199,7 @@ export const settle = async (server: TestServer): Promise<Land> => {
   const one = await makeWorkspace(server, 'acme', 'one', {}, inProject(land));
   const beside = await makeWorkspace(server, 'acme', 'beside', {}, inProject(land));
   const far = await makeWorkspace(server, 'acme', 'far', {}, inProject(elsewhere));
+  await letConsume(server, one, beside);
   const stateVersion = await addState(server, one);
   const outputs = answered(await server.get(`/api/v2/state-versions/${stateVersion}/outputs`), 200);
   const output = outputs.body.data[0].id as string;
@@ -177,7 +207,7 @@ export const settle = async (server: TestServer): Promise<Land> => {
   const secretTeam = await makeTeam(server, acme.name, 'secret');
   const pool = await makeAgentPool(server, acme.name, 'pool');
   const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
-  const things = await furnish(server, land, one);
+  const things = await furnish(server, { land, one, beside, far });
   const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
   const access = {
     'open on the workspace': await giveAccess(server, openTeam, read('workspace'), one),

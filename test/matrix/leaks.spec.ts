@@ -6,6 +6,7 @@ import {
   makeProject,
   makeTeam,
   makeWorkspace,
+  related,
   resource,
   runBody,
 } from '../support/seeds.js';
@@ -80,6 +81,13 @@ describe('an id of another organization, or of what the caller may not see, is a
         api.post(`/api/v2/projects/${world.land}/relationships/workspaces`, { data: [{ type: 'workspaces', id }] }),
     ],
     [
+      'as a consumer of the state of a workspace',
+      'workspace',
+      'admin on the workspace',
+      (api, id) =>
+        api.post(`/api/v2/workspaces/${world.one}/relationships/remote-state-consumers`, related('workspaces', id)),
+    ],
+    [
       'as the team that is given a workspace',
       'team',
       'admin on the workspace',
@@ -140,6 +148,12 @@ describe('an id of another organization, or of what the caller may not see, is a
             toOne('default-agent-pool', 'agent-pools', id),
           ),
         ),
+    ],
+    [
+      'as the SSH key of a workspace',
+      'sshKey',
+      'owner',
+      (api, id) => api.patch(`/api/v2/workspaces/${world.one}/relationships/ssh-key`, resource('workspaces', { id })),
     ],
     [
       'as a workspace that a pool lets in',

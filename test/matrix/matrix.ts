@@ -2,6 +2,7 @@ import { may, permissions, type Identity, type Permission, type Place } from '#a
 import type { Caller } from './callers.js';
 import type { Answer, Api } from '../support/server.js';
 import type { Arrived, World } from './land.js';
+import type { TrailEntry } from './trail.js';
 
 /** What a route is about, and so where its permissions are asked for: which of targets.ts. */
 export type Target = {
@@ -23,9 +24,20 @@ export type Cell = { readonly world: World; readonly caller: Arrived; readonly a
 
 export type Demand = Permission | readonly [Permission, Target] | { readonly anyOf: readonly Permission[] };
 
-export type Row = {
-  /** As the gateway has it, without `/api/v2`. */
-  readonly route: string;
+export type Row = Asking & (Reading | Writing);
+
+/** `route` is as the gateway has it, without `/api/v2`. */
+type Reading = { readonly route: `GET ${string}`; readonly trail?: never; readonly inert?: never };
+
+type Writing = {
+  readonly route: `${'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
+  /** What a success leaves in the trail of the organization, in the order of the log, each entry once: `workspace lock`. */
+  readonly trail: readonly TrailEntry[];
+  /** Nothing of it is in the log: it is so already, or is kept beside it. Every other success must leave an event. */
+  readonly inert?: true;
+};
+
+type Asking = {
   /** What is special, where a route has several rows. */
   readonly when?: string;
   readonly about: Target;
@@ -66,7 +78,7 @@ export type Answers = ReadonlyMap<string, string>;
 
 export const nameOf = ({ route, when }: Row): string => (when === undefined ? route : `${route}, ${when}`);
 
-const KNOWN_KINDS: readonly Caller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent'];
+const KNOWN_KINDS: readonly Caller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'];
 
 /** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
 const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({

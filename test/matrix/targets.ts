@@ -8,22 +8,33 @@ import {
   makeToken,
   makeWorkspace,
 } from '../support/seeds.js';
-import type { Target } from './matrix.js';
-import { giveAccess, type Arrived, type Things, type World } from './land.js';
+import type { Fresh, Target } from './matrix.js';
+import {
+  giveAccess,
+  letConsume,
+  makeSpeculativeRun,
+  speakingFor,
+  type Arrived,
+  type Things,
+  type World,
+} from './land.js';
 
 // Where a caller's grants lie: on the workspace `one`, or on the project `land` that it stands in.
 
 export const inAcme = (_caller: Arrived, { acme }: World): Place => ({ organization: acme.id });
 
-export const onTheWorkspace = ({ given }: Arrived, { acme }: World): Place => ({
+export const onTheWorkspace = ({ given, run }: Arrived, { acme }: World): Place => ({
   organization: acme.id,
-  grants: given ? [given] : [],
+  grants: [...(given ? [given] : []), ...(run && run !== 'stranger' ? [{ on: 'run', level: run } as const] : [])],
 });
 
 /** On other workspaces of the same project. */
-export const besideTheWorkspace = ({ given }: Arrived, { acme }: World): Place => ({
+export const besideTheWorkspace = ({ given, run }: Arrived, { acme }: World): Place => ({
   organization: acme.id,
-  grants: given?.on === 'project' ? [given] : [],
+  grants: [
+    ...(given?.on === 'project' ? [given] : []),
+    ...(run === 'consumer' ? [{ on: 'run', level: 'own' } as const] : []),
+  ],
 });
 
 /** Who sees a workspace in it sees the project as well. */
@@ -43,8 +54,13 @@ export const freshWorkspace = async (caller: Arrived, world: World): Promise<{ i
   const project = toOne('projects', world.land);
   const id = await makeWorkspace(world.server, world.acme.name, name, {}, { project });
   if (caller.given?.on === 'workspace') await giveAccess(world.server, caller.team, caller.given, id);
+  if (caller.run === 'consumer') await letConsume(world.server, id, world.beside);
   return { id, name };
 };
+
+/** Who comes with the token of a run in `one` comes with that of a run there instead. */
+export const speakingIn = async (workspace: string, { run }: Arrived, world: World): Promise<Pick<Fresh, 'api'>> =>
+  run === 'own' ? { api: await speakingFor(await makeSpeculativeRun(world.server, workspace), world) } : {};
 
 export const site: Target = { place: () => SITE, standing: () => ({}) };
 
@@ -82,10 +98,14 @@ export const otherProject: Target = {
 export const workspace: Target = {
   place: onTheWorkspace,
   standing: (_, { acme, one }) => ({ organization: acme.name, id: one, name: 'one' }),
-  fresh: async (caller, world) => ({
-    params: { organization: world.acme.name, ...(await freshWorkspace(caller, world)) },
-  }),
+  fresh: async (caller, world) => {
+    const made = await freshWorkspace(caller, world);
+    return { params: { organization: world.acme.name, ...made }, ...(await speakingIn(made.id, caller, world)) };
+  },
 };
+
+/** Of a signed link. */
+export const tokenOf = (link: string): string => new URL(link).pathname.replace(/^.*\//, '');
 
 export const stateVersion: Target = {
   place: onTheWorkspace,

@@ -1,4 +1,5 @@
-import { agentPool, openTeam, ownersTeam, person, plainMember } from './targets.js';
+import type { Api } from '../support/server.js';
+import { agentPool, inAcme, openTeam, ownersTeam, person, plainMember, theAgent, thing } from './targets.js';
 import type { Demand, Target } from './matrix.js';
 import type { World } from './land.js';
 
@@ -6,6 +7,8 @@ export type TokenOwner = {
   readonly when: string;
   readonly of: Target;
   readonly path: (world: World) => string;
+  /** Who has them made; the site's administrator where nobody is named. */
+  readonly by?: (world: World) => Api;
   readonly demands: readonly Demand[];
 };
 
@@ -33,6 +36,13 @@ export const TOKEN_OWNERS: readonly TokenOwner[] = [
     when: 'of an agent pool',
     of: agentPool,
     path: ({ pool }) => `agent-pools/${pool}/authentication-tokens`,
+    demands: ['manage-agent-tokens'],
+  },
+  {
+    when: 'of a run',
+    of: thing(inAcme, 'run'),
+    path: ({ things }) => `runs/${things.run}/authentication-tokens`,
+    by: (world) => theAgent(world).api,
     demands: ['manage-agent-tokens'],
   },
 ];

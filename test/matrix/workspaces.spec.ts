@@ -26,9 +26,17 @@ const describeHole = ({ rows, world, answers }: AskedAll): void => {
         'token of a team, write',
       ];
       const changing = ['PATCH /workspaces/:id', 'PATCH /organizations/:organization/workspaces/:name'];
-      const expected = changing.flatMap((row) =>
-        readers.map((caller) => ({ row, caller, expected: '200', answered: '404' })),
+      const consumers = ['POST', 'DELETE'].map(
+        (method) => `${method} /workspaces/:id/relationships/remote-state-consumers`,
       );
+      // The consumer that they would name stands beside the workspace: who has been given that alone cannot name it.
+      const seesOne = (caller: string): boolean => /on the workspace|token of a team/.test(caller);
+      const expected = [
+        ...changing.flatMap((row) => readers.map((caller) => ({ row, caller, expected: '200' }))),
+        ...consumers.flatMap((row) =>
+          readers.map((caller) => ({ row, caller, expected: seesOne(caller) ? '422' : '204' })),
+        ),
+      ].map((cell) => ({ ...cell, answered: '404' }));
       const inOrder = (cells: readonly Difference[]): string[] => cells.map((cell) => JSON.stringify(cell)).toSorted();
       expect(inOrder(against(loosened))).toEqual(inOrder(expected));
     });

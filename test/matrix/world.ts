@@ -4,7 +4,7 @@ import { attributesOf } from '#json-api';
 import { answered, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
 import type { TestServer } from '../support/server.js';
 import { CALLERS, type Caller } from './callers.js';
-import { giveAccess, settle, type Arrived, type Land, type World } from './land.js';
+import { giveAccess, settle, speakingFor, type Arrived, type Land, type World } from './land.js';
 import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
 
@@ -93,6 +93,13 @@ const agentIn = async ({ server, pool }: Land): Promise<Arrival> => ({
   id: pool,
 });
 
+const RUNS = { own: 'run', consumer: 'runBeside', stranger: 'runFar' } as const;
+
+const runIn = async ({ run = 'stranger' }: Caller, land: Land): Promise<Arrival> => {
+  const id = land.things[RUNS[run]];
+  return { ...NOBODY, api: await speakingFor(id, land), id };
+};
+
 /** A user's token that has been good for something. */
 const spoilt = async (comes: Caller['comes'], clock: HastyClock, { server }: Land): Promise<Arrival> => {
   const { house, store } = server;
@@ -121,6 +128,8 @@ const arrive = (caller: Caller, name: string, clock: HastyClock, land: Land): Pr
       return organizationIn(caller, land);
     case 'agent':
       return agentIn(land);
+    case 'run':
+      return runIn(caller, land);
     case 'without a token':
     case 'with a wrong token':
     case 'with an expired token':
@@ -132,8 +141,8 @@ const arrive = (caller: Caller, name: string, clock: HastyClock, land: Land): Pr
 /** One token of each kind of owner, which no caller comes with. */
 const standingTokens = async (world: World): Promise<World['tokens']> => {
   const body = resource('authentication-tokens', { description: 'stays' });
-  const made = TOKEN_OWNERS.map(async ({ when, path }) => {
-    const { id } = answered(await world.server.post(`/api/v2/${path(world)}`, body), 201).body.data;
+  const made = TOKEN_OWNERS.map(async ({ when, path, by }) => {
+    const { id } = answered(await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, body), 201).body.data;
     return [when, id as string] as const;
   });
   return Object.fromEntries(await Promise.all(made));
@@ -146,8 +155,9 @@ export const inhabit = async (server: TestServer, clock: HastyClock): Promise<Wo
     const short = `caller-${index}`;
     callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });
   }
+  const pass = (ms: number): void => void (clock.ahead += ms);
   // Past the end of the token that has one.
-  clock.ahead += 120_000;
-  const peopled = { ...land, callers, tokens: {}, agent: '' };
+  pass(120_000);
+  const peopled = { ...land, callers, tokens: {}, agent: '', pass };
   return { ...peopled, tokens: await standingTokens(peopled), agent: await registerAgent(peopled) };
 };

@@ -13,6 +13,12 @@ export const answered = (answer: Answer, status: number): Answer => {
   return answer;
 };
 
+/** Where a refused request is wrong, and in what words, of its first problem. */
+export const refusalOf = (answer: Answer): readonly [pointer: string, detail: string] => {
+  const [{ detail, source }] = answered(answer, 422).body.errors;
+  return [source.pointer, detail];
+};
+
 const created = (answer: Answer): Answer => answered(answer, 201);
 
 export type SeededOrganization = {

@@ -4,10 +4,12 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
 import { AgentsModule } from '#agents';
 import { AuditTrailModule } from '#audit-trail';
-import { EdgeModule, SelfHostedInterceptor } from '#edge';
+import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
+import { HistoryModule } from '#history';
 import { OrganizationsModule } from '#organizations';
 import { PeopleModule } from '#people';
+import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
@@ -23,6 +25,7 @@ export class GatewayModule {
     const { blobs, encryptionKey, settings } = house;
     const { publicUrl } = settings;
     const selfHosted = settings.edition === 'self-hosted';
+    const hosted = settings.edition === 'hosted';
     return {
       module: GatewayModule,
       imports: [
@@ -33,16 +36,22 @@ export class GatewayModule {
         AccessModule,
         PeopleModule,
         OrganizationsModule.with(settings),
-        WorkspacesModule,
+        WorkspacesModule.with(settings),
         StateModule.with({ blobs, encryptionKey, publicUrl }),
         RunsModule.with({ blobs, encryptionKey, publicUrl }),
         AgentsModule,
         SshKeysModule,
         VariablesModule,
+        HistoryModule,
         // The self-hosted edition has no audit trail (contract §5): its route is unknown then.
         ...(selfHosted ? [] : [AuditTrailModule]),
+        // Nor has the hosted one data retention (contract §4.3).
+        ...(hosted ? [] : [RetentionModule]),
       ],
-      providers: selfHosted ? [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }] : [],
+      providers: [
+        ...(selfHosted ? [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }] : []),
+        ...(hosted ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : []),
+      ],
     };
   }
 }

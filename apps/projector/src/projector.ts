@@ -1,19 +1,25 @@
 import { Pruner } from '#audit-trail';
-import { FollowerRunner } from '#event-store';
+import { ChoreRunner, FollowerRunner } from '#event-store';
 import type { House } from '../../house.js';
-import { slices, sweepers } from '../../slices.js';
+import { chores, slices, sweepers } from '../../slices.js';
 
 export type Running = { stop(): Promise<void> };
 
-/** Keeps the followers of all slices going, and the trail within its retention. */
-export const openProjector = ({ store, blobs, clock, logger }: House): Running => {
+/** Keeps the followers of all slices going, and does what is due as time goes by. */
+export const openProjector = (house: House): Running => {
+  const { store, blobs, clock, logger, settings } = house;
   const followers = [...slices.flatMap((slice) => slice.followers), ...sweepers(blobs)];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
-  const pruner = new Pruner(store.database, clock, logger);
-  for (const running of [...runners, pruner]) running.start();
+  const timed = [
+    new Pruner(store.database, clock, logger),
+    ...chores(house, settings).map(
+      (chore) => new ChoreRunner(store.database, chore, settings.retentionCheckMs, logger),
+    ),
+  ];
+  for (const running of [...runners, ...timed]) running.start();
   return {
     stop: async () => {
-      await Promise.all([...runners, pruner].map((running) => running.stop()));
+      await Promise.all([...runners, ...timed].map((running) => running.stop()));
     },
   };
 };

@@ -25,6 +25,7 @@ const changes: readonly Row[] = [
     about: organization,
     demands: ['manage-agent-pools'],
     status: 201,
+    trail: ['agent_pool create'],
     bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('made') }),
   },
   {
@@ -32,14 +33,24 @@ const changes: readonly Row[] = [
     about: agentPool,
     demands: ['manage-agent-pools'],
     status: 200,
-    body: resource('agent-pools'),
+    trail: ['agent_pool update'],
+    fresh: true,
+    bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('renamed') }),
   },
-  { route: 'DELETE /agent-pools/:id', about: agentPool, demands: ['manage-agent-pools'], status: 204, fresh: true },
+  {
+    route: 'DELETE /agent-pools/:id',
+    about: agentPool,
+    demands: ['manage-agent-pools'],
+    status: 204,
+    trail: ['agent_pool destroy'],
+    fresh: true,
+  },
   {
     route: 'DELETE /agents/:id',
     about: agent,
     demands: ['manage-agent-pools'],
     status: 204,
+    trail: ['agent destroy'],
     fresh: true,
     // One that works is not taken away.
     before: ({ world, params }) =>
@@ -55,19 +66,29 @@ const otherPool: Target = {
 
 /** What agents do, with their own pool's token. */
 const executing: readonly Row[] = [
-  { route: 'POST /agent-pools/:pool/agents', about: agentPool, demands: ['execute-run'], status: 201 },
+  {
+    route: 'POST /agent-pools/:pool/agents',
+    about: agentPool,
+    demands: ['execute-run'],
+    status: 201,
+    trail: ['agent create'],
+  },
   {
     route: 'POST /agent-pools/:pool/agents',
     when: 'not their pool',
     about: otherPool,
     demands: ['execute-run'],
     status: 201,
+    trail: ['agent create'],
   },
   {
     route: 'POST /agents/:id/actions/ping',
     about: agent,
     demands: ['execute-run'],
     status: 200,
+    // How agents are is kept beside the log (ADR 18).
+    trail: [],
+    inert: true,
     body: resource('agents', { status: 'idle' }),
   },
   { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
@@ -97,6 +118,7 @@ const sshKeys: readonly Row[] = [
     about: organization,
     demands: ['manage-ssh-keys'],
     status: 201,
+    trail: ['ssh_key create'],
     bodyFor: ({ world }) => newSshKey(world.unique('made')),
   },
   { route: 'GET /ssh-keys/:id', about: sshKey, demands: ['read-ssh-keys'], status: 200 },
@@ -105,13 +127,16 @@ const sshKeys: readonly Row[] = [
     about: sshKey,
     demands: ['read-ssh-keys', 'manage-ssh-keys'],
     status: 200,
-    body: resource('ssh-keys'),
+    trail: ['ssh_key update'],
+    fresh: true,
+    bodyFor: ({ world }) => resource('ssh-keys', { name: world.unique('renamed') }),
   },
   {
     route: 'DELETE /ssh-keys/:id',
     about: sshKey,
     demands: ['read-ssh-keys', 'manage-ssh-keys'],
     status: 204,
+    trail: ['ssh_key destroy'],
     fresh: true,
   },
 ];

@@ -1,7 +1,9 @@
 import { agentsAndKeys } from './agents.js';
 import { edge } from './edge.js';
+import { history } from './history.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
+import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
 import { state } from './state.js';
 import { teamAccess } from './team-access.js';
@@ -12,8 +14,8 @@ import { workspaces } from './workspaces.js';
 
 /** The whole table, by the spec that asks it. */
 export const ROWS = {
-  site: [...edge, ...organizations, ...agentsAndKeys],
+  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys],
   access: [...people, ...teams, ...tokens, ...teamAccess],
-  workspaces: [...workspaces, ...state],
+  workspaces: [...workspaces, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;

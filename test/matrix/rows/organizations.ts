@@ -18,6 +18,7 @@ const founding: readonly Row[] = [
     about: site,
     demands: ['create-organization'],
     status: 201,
+    trail: ['organization create', 'project create', 'team create', 'team add_member', 'organization_user create'],
     bodyFor: ({ world }) => resource('organizations', { name: world.unique('founded'), email: 'ops@acme.test' }),
   },
 ];
@@ -31,12 +32,23 @@ const one: readonly Row[] = [
     about: organization,
     demands: ['update-organization'],
     status: 200,
-    body: resource('organizations'),
+    trail: ['organization update'],
+    bodyFor: ({ world }) => resource('organizations', { email: `${world.unique('ops')}@acme.test` }),
   },
-  { route: `DELETE ${ORGANIZATION}`, about: organization, demands: ['delete-organization'], status: 204, fresh: true },
+  {
+    route: `DELETE ${ORGANIZATION}`,
+    about: organization,
+    demands: ['delete-organization'],
+    status: 204,
+    trail: ['organization destroy'],
+    fresh: true,
+  },
   { route: `GET ${ORGANIZATION}/entitlement-set`, about: organization, demands: ['read-entitlements'], status: 200 },
   { route: `GET ${ORGANIZATION}/subscription`, about: organization, demands: ['read-entitlements'], status: 200 },
 ];
+
+const featureSet = (id: string): object =>
+  resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id } } });
 
 const administration: readonly Row[] = [
   { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
@@ -45,7 +57,10 @@ const administration: readonly Row[] = [
     about: { ...organization, place: () => SITE },
     demands: ['manage-subscription'],
     status: 200,
-    body: resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } } }),
+    trail: ['organization update'],
+    body: featureSet('fs-free'),
+    tearDown: ({ server, acme }) =>
+      server.post(`/api/v2/admin/organizations/${acme.name}/subscription`, featureSet('fs-everything')),
   },
 ];
 
@@ -65,6 +80,7 @@ const projects: readonly Row[] = [
     about: organization,
     demands: ['create-project'],
     status: 201,
+    trail: ['project create'],
     bodyFor: ({ world }) => resource('projects', { name: world.unique('made') }),
   },
   { route: 'GET /projects/:id', about: project, demands: ['read-project'], status: 200 },
@@ -73,13 +89,15 @@ const projects: readonly Row[] = [
     about: project,
     demands: ['read-project', 'update-project'],
     status: 200,
-    body: resource('projects', { description: 'as before' }),
+    trail: ['project update'],
+    bodyFor: ({ world }) => resource('projects', { description: world.unique('described') }),
   },
   {
     route: 'DELETE /projects/:id',
     about: project,
     demands: ['read-project', 'delete-project'],
     status: 204,
+    trail: ['project destroy'],
     fresh: true,
   },
 ];

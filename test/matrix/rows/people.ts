@@ -1,8 +1,8 @@
 import { SITE } from '#access';
-import { resource } from '../../support/seeds.js';
+import { makeToken, resource } from '../../support/seeds.js';
 import type { Row, Target } from '../matrix.js';
-import { anOwner, inAcme, me, member, organization, plainMember, site } from '../targets.js';
-import type { Arrived } from '../land.js';
+import { anOwner, inAcme, me, member, organization, plainMember, site, the } from '../targets.js';
+import type { Arrived, World } from '../land.js';
 
 const users: readonly Row[] = [
   { route: 'GET /account/details', about: site, demands: 'any token', status: 200 },
@@ -11,7 +11,13 @@ const users: readonly Row[] = [
     about: me,
     demands: ['update-account'],
     status: 200,
-    body: resource('users'),
+    // A user belongs to no organization.
+    trail: [],
+    bodyFor: ({ world }) => resource('users', { username: world.unique('renamed') }),
+    tearDown: async ({ callers }) => {
+      for (const { api, short, comes } of callers)
+        if (comes === 'user') await api.patch('/api/v2/account/details', resource('users', { username: short }));
+    },
   })),
   {
     route: 'PATCH /account/details',
@@ -19,6 +25,7 @@ const users: readonly Row[] = [
     about: me,
     demands: ['update-account'],
     status: ({ may }) => (may('change-email', SITE) ? 200 : 422),
+    trail: [],
     bodyFor: ({ world }) => resource('users', { email: `${world.unique('moved')}@people.test` }),
   },
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
@@ -33,6 +40,23 @@ const membership: Target = {
     return { params: { id: made.body.data.id as string } };
   },
 };
+/** An invitation that waits to be accepted. */
+const invitation: Target = {
+  place: (_, world) => ({ organization: world.acme.id, user: invited(world).id }),
+  standing: (_, world) => ({ id: invited(world).membership }),
+  // Whom the site invites need not accept; whom an owner invites has to.
+  fresh: async (caller, world) => {
+    const { server, acme, unique } = world;
+    const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
+    const made = await anOwner(world).api.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    const { id, relationships } = made.body.data;
+    if (caller.name !== invited(world).name) return { params: { id } };
+    const user = relationships.user.data.id as string;
+    return { params: { id }, api: server.as(await makeToken(server, `/api/v2/users/${user}/authentication-tokens`)) };
+  },
+};
+const invited = ({ callers }: World): Arrived => the(callers, 'invited, not accepted');
+
 /** Their own; a plain member's for who has none in acme. */
 const ownMembership: Target = {
   place: (caller, world) => ({
@@ -74,6 +98,7 @@ const memberships: readonly Row[] = [
     about: organization,
     demands: ['manage-memberships'],
     status: 201,
+    trail: ['organization_user create'],
     bodyFor: ({ world }) => resource('organization-memberships', { email: `${world.unique('guest')}@people.test` }),
   },
   { route: 'GET /organization-memberships/:id', about: membership, demands: ['read-memberships'], status: 200 },
@@ -86,9 +111,20 @@ const memberships: readonly Row[] = [
   },
   {
     route: 'POST /organization-memberships/:id/actions/accept',
+    about: invitation,
+    demands: ['accept-membership'],
+    status: 200,
+    trail: ['organization_user update'],
+    fresh: true,
+  },
+  {
+    route: 'POST /organization-memberships/:id/actions/accept',
+    when: 'that has been accepted',
     about: membership,
     demands: ['accept-membership'],
     status: 200,
+    trail: [],
+    inert: true,
   },
   {
     route: 'DELETE /organization-memberships/:id',
@@ -96,6 +132,7 @@ const memberships: readonly Row[] = [
     about: { ...membership, standing: (_, world) => ({ id: world.guest }), place: inAcme },
     demands: ['read-memberships', 'manage-memberships'],
     status: 204,
+    trail: ['organization_user destroy'],
     fresh: true,
   },
   {
@@ -104,6 +141,7 @@ const memberships: readonly Row[] = [
     about: { ...ownersMembership, standing: (_, world) => ({ id: world.guestOwner }), place: inAcme },
     demands: ['read-memberships', 'manage-owners'],
     status: 204,
+    trail: ['organization_user destroy', 'team remove_member'],
     fresh: true,
   },
 ];

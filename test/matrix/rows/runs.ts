@@ -1,7 +1,19 @@
+import { gzipSync } from 'node:zlib';
 import { makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../../support/seeds.js';
 import type { Arrived, World } from '../land.js';
 import type { Row, Target } from '../matrix.js';
-import { freshWorkspace, inAcme, onTheWorkspace, organization, site, theAgent, thing, workspace } from '../targets.js';
+import {
+  besideTheWorkspace,
+  freshWorkspace,
+  inAcme,
+  onTheWorkspace,
+  organization,
+  site,
+  theAgent,
+  thing,
+  tokenOf,
+  workspace,
+} from '../targets.js';
 
 const freshConfiguration = async (caller: Arrived, world: World): Promise<{ id: string; workspace: string }> => {
   const { id } = await freshWorkspace(caller, world);
@@ -22,6 +34,16 @@ const run: Target = {
   },
 };
 
+/** A run that waits behind another, which waits for somebody to confirm it. */
+const overtaking: Target = {
+  ...run,
+  fresh: async (caller, world) => {
+    const { workspace: id } = await freshConfiguration(caller, world);
+    await planned(world, await makeRun(world.server, id));
+    return { params: { id: await makeRun(world.server, id) } };
+  },
+};
+
 const read = (path: string, about: Target, status = 200): Row => ({
   route: `GET ${path}`,
   about,
@@ -35,6 +57,7 @@ const reads: readonly Row[] = [
   read('/runs/:id/apply', run),
   read('/runs/:id/comments', run),
   read('/runs/:id/run-events', run),
+  read('/runs/:id/task-stages', run),
   read('/workspaces/:id/runs', workspace),
   read('/plans/:id', thing(onTheWorkspace, 'plan')),
   // Nobody has it: executors keep it to themselves.
@@ -47,8 +70,12 @@ const reads: readonly Row[] = [
     about: organization,
     demands: ['read-organization'],
     status: 200,
-    nameOf: () => 'the run',
-    shows: ({ caller, world, may }) => (may('read-runs', onTheWorkspace(caller, world)) ? ['the run'] : []),
+    nameOf: ({ relationships }) => relationships.workspace.data.id as string,
+    shows: ({ caller, world, may }) => [
+      ...(may('read-runs', onTheWorkspace(caller, world)) ? [world.one] : []),
+      ...(may('read-runs', besideTheWorkspace(caller, world)) ? [world.beside] : []),
+      ...(may('read-runs', inAcme(caller, world)) ? [world.far] : []),
+    ],
   },
   {
     route: 'GET /organizations/:organization/runs/queue',
@@ -64,8 +91,6 @@ const reads: readonly Row[] = [
   },
 ];
 
-const NO_RUN = { about: { ...site, place: onTheWorkspace } } as const;
-
 const planned = async (world: World, id: string): Promise<void> => {
   for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
     await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, report);
@@ -74,44 +99,76 @@ const planned = async (world: World, id: string): Promise<void> => {
 const actions: readonly Row[] = [
   {
     route: 'POST /runs',
-    ...NO_RUN,
+    about: { ...site, place: onTheWorkspace },
     demands: ['read-runs', 'queue-run'],
     status: 201,
+    trail: ['run create'],
     bodyFor: ({ world }) => runBody(world.one, { 'plan-only': true }),
   },
-  ...['apply', 'discard'].map((action): Row => ({
-    route: `POST /runs/:id/actions/${action}`,
+  {
+    route: 'POST /runs',
+    when: 'whose turn it is at once',
+    about: { ...configuration, standing: (_, { one }) => ({ workspace: one }) },
+    demands: ['read-runs', 'queue-run'],
+    status: 201,
+    trail: ['workspace lock', 'run create'],
+    fresh: true,
+    bodyFor: ({ params }) => runBody(params['workspace'] ?? ''),
+  },
+  {
+    route: 'POST /runs/:id/actions/apply',
     about: run,
     demands: ['read-runs', 'apply-run'],
     status: 202,
+    trail: ['run apply'],
     fresh: true,
     before: ({ world, params }) => planned(world, params['id'] ?? ''),
-  })),
+  },
+  {
+    route: 'POST /runs/:id/actions/discard',
+    about: run,
+    demands: ['read-runs', 'apply-run'],
+    status: 202,
+    trail: ['workspace unlock', 'run discard'],
+    fresh: true,
+    before: ({ world, params }) => planned(world, params['id'] ?? ''),
+  },
   {
     route: 'POST /runs/:id/actions/cancel',
     about: run,
     demands: ['read-runs', 'apply-run'],
     status: 202,
+    trail: ['workspace unlock', 'run cancel'],
     fresh: true,
   },
-  // The run that they ask for is neither canceled nor waiting: who may is told so.
   {
     route: 'POST /runs/:id/actions/force-cancel',
     about: run,
     demands: ['read-runs', 'force-cancel-run'],
-    status: 409,
+    status: 202,
+    trail: ['workspace force_unlock', 'run force_cancel'],
+    fresh: true,
+    // Somebody has asked in vain, and has waited long enough.
+    before: async ({ world, params: { id } }) => {
+      await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody('planning'));
+      await world.server.post(`/api/v2/runs/${id}/actions/cancel`);
+      world.pass(60_000);
+    },
   },
   {
     route: 'POST /runs/:id/actions/force-execute',
-    about: run,
+    about: overtaking,
     demands: ['read-runs', 'apply-run'],
-    status: 409,
+    status: 202,
+    trail: ['workspace unlock', 'workspace lock', 'run discard', 'run force_execute'],
+    fresh: true,
   },
   {
     route: 'POST /runs/:id/comments',
     about: run,
     demands: ['read-runs', 'comment-run'],
     status: 201,
+    trail: ['workspace_comment create'],
     body: resource('comments', { body: 'Hm.' }),
   },
   {
@@ -119,6 +176,7 @@ const actions: readonly Row[] = [
     about: { ...run, place: inAcme },
     demands: ['execute-run'],
     status: 200,
+    trail: [],
     fresh: true,
     body: reportBody('planning'),
   },
@@ -145,12 +203,14 @@ const configurations: readonly Row[] = [
     about: workspace,
     demands: ['read-configuration-version', 'create-configuration-version'],
     status: 201,
+    trail: ['configuration_version create'],
   },
   {
     route: `POST ${VERSION}/actions/archive`,
     about: configuration,
     demands: ['read-configuration-version', 'create-configuration-version'],
     status: 202,
+    trail: ['configuration_version archive'],
     fresh: true,
   },
   ...['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map((action): Row => ({
@@ -158,6 +218,7 @@ const configurations: readonly Row[] = [
     about: configuration,
     demands: ['read-configuration-version', 'delete-configuration-data'],
     status: 200,
+    trail: [`configuration_version ${action}`],
     fresh: true,
     before: async ({ world, params }) => {
       // The current one is kept: another takes its place.
@@ -168,16 +229,38 @@ const configurations: readonly Row[] = [
   })),
 ];
 
+const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed' }) };
+
 /** Signed links stand for the permission. */
 const links: readonly Row[] = [
-  'PUT /configuration-versions/upload/:token',
-  'GET /configuration-versions/download/:token',
-].map((route) => ({
-  route,
-  about: { ...site, standing: () => ({ token: 'not.signed' }) },
-  demands: 'anybody',
-  status: 403,
-  ...(route.startsWith('PUT') ? { body: 'bytes' } : {}),
-}));
+  {
+    route: 'PUT /configuration-versions/upload/:token',
+    about: {
+      ...unsigned,
+      fresh: async (_, { server, one }) => {
+        const made = await server.post(
+          `/api/v2/workspaces/${one}/configuration-versions`,
+          resource('configuration-versions', { 'auto-queue-runs': false }),
+        );
+        return { params: { token: tokenOf(made.body.data.attributes['upload-url'] as string) } };
+      },
+    },
+    demands: 'anybody',
+    status: 200,
+    trail: [],
+    fresh: true,
+    body: gzipSync('main.tf'),
+  },
+  {
+    route: 'PUT /configuration-versions/upload/:token',
+    when: 'that is not ours',
+    about: unsigned,
+    demands: 'anybody',
+    status: 403,
+    trail: [],
+    body: 'bytes',
+  },
+  { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },
+];
 
 export const runs: readonly Row[] = [...reads, ...actions, ...configurations, ...links];

@@ -1,8 +1,18 @@
-import { resource } from '../../support/seeds.js';
+import { randomUUID } from 'node:crypto';
+import { makeWorkspace, resource } from '../../support/seeds.js';
 import { newStateVersion, stateFile } from '../../support/state-file.js';
 import { addState } from '../land.js';
 import type { Row, Target } from '../matrix.js';
-import { freshWorkspace, onTheWorkspace, site, stateOutput, stateVersion, workspace } from '../targets.js';
+import {
+  freshWorkspace,
+  onTheWorkspace,
+  site,
+  speakingIn,
+  stateOutput,
+  stateVersion,
+  tokenOf,
+  workspace,
+} from '../targets.js';
 
 const ofVersions = ['', '/download', '/json-download'].map((path): Row => ({
   route: `GET /state-versions/:id${path}`,
@@ -22,7 +32,8 @@ const rolledBack: Target = {
   standing: (_, { one, stateVersion: version }) => ({ id: one, version }),
   fresh: async (caller, world) => {
     const { id } = await freshWorkspace(caller, world);
-    return { params: { id, version: await addState(world.server, id) } };
+    const version = await addState(world.server, id);
+    return { params: { id, version }, ...(await speakingIn(id, caller, world)) };
   },
 };
 
@@ -48,6 +59,7 @@ const ofWorkspaces: readonly Row[] = [
     about: workspace,
     demands: ['create-state'],
     ...underLock,
+    trail: ['state_version create'],
     fresh: true,
     body: newStateVersion(stateFile(), { inline: true }),
   },
@@ -56,6 +68,7 @@ const ofWorkspaces: readonly Row[] = [
     about: rolledBack,
     demands: ['create-state'],
     ...underLock,
+    trail: ['state_version create'],
     fresh: true,
     bodyFor: ({ params }) =>
       resource(
@@ -66,19 +79,32 @@ const ofWorkspaces: readonly Row[] = [
   },
 ];
 
-/** The current version is kept as it is: who may take bytes away is told that these are needed. */
-const backingData = (
-  [
-    ['soft_delete_backing_data', 400],
-    ['restore_backing_data', 200],
-    ['permanently_delete_backing_data', 400],
-  ] as const
-).map(([action, status]): Row => ({
-  route: `POST /state-versions/:id/actions/${action}`,
-  about: stateVersion,
-  demands: ['read-state', 'delete-state-data'],
-  status,
-}));
+/** One that is not current: that one is kept as it is. */
+const superseded: Target = {
+  ...stateVersion,
+  fresh: async (caller, world) => {
+    const { id } = await freshWorkspace(caller, world);
+    const lineage = randomUUID();
+    const older = await addState(world.server, id, { lineage, serial: 1 });
+    await addState(world.server, id, { lineage, serial: 2 });
+    return { params: { id: older } };
+  },
+};
+
+const backingData = ['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map(
+  (action): Row => ({
+    route: `POST /state-versions/:id/actions/${action}`,
+    about: superseded,
+    demands: ['read-state', 'delete-state-data'],
+    status: 200,
+    trail: [`state_version ${action}`],
+    fresh: true,
+    before: async ({ world, params }) => {
+      if (action === 'soft_delete_backing_data') return;
+      await world.server.post(`/api/v2/state-versions/${params['id']}/actions/soft_delete_backing_data`);
+    },
+  }),
+);
 
 const outputs: readonly Row[] = [
   { route: 'GET /state-versions/:id/outputs', about: stateVersion, demands: ['read-state-outputs'], status: 200 },
@@ -91,13 +117,37 @@ const outputs: readonly Row[] = [
   { route: 'GET /state-version-outputs/:id', about: stateOutput, demands: ['read-state-outputs'], status: 200 },
 ];
 
+const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed' }) };
+const uploaded = stateFile();
+
 /** The signed link stands for the permission: without one that is ours, nobody gets further. */
 const uploads: readonly Row[] = [
   {
     route: 'PUT /state-versions/upload/:token',
-    about: { ...site, standing: () => ({ token: 'not.signed' }) },
+    about: {
+      ...unsigned,
+      fresh: async (_, world) => {
+        const { server, acme, unique } = world;
+        const id = await makeWorkspace(server, acme.name, unique('workspace'));
+        await server.post(`/api/v2/workspaces/${id}/actions/lock`);
+        const announced = newStateVersion(uploaded, { inline: false });
+        const made = await server.post(`/api/v2/workspaces/${id}/state-versions`, announced);
+        return { params: { token: tokenOf(made.body.data.attributes['hosted-state-upload-url'] as string) } };
+      },
+    },
+    demands: 'anybody',
+    status: 200,
+    trail: [],
+    fresh: true,
+    body: uploaded.bytes,
+  },
+  {
+    route: 'PUT /state-versions/upload/:token',
+    when: 'that is not ours',
+    about: unsigned,
     demands: 'anybody',
     status: 403,
+    trail: [],
     body: 'bytes',
   },
 ];

@@ -1,17 +1,7 @@
-import { resource } from '../../support/seeds.js';
-import type { Row } from '../matrix.js';
-import {
-  anOwner,
-  inAcme,
-  isInTeam,
-  openTeam,
-  organization,
-  ownersTeam,
-  ownTeam,
-  plainMember,
-  secretTeam,
-} from '../targets.js';
-import type { Arrived, World } from '../land.js';
+import { makeMember, resource } from '../../support/seeds.js';
+import type { Cell, Row, Target } from '../matrix.js';
+import { anOwner, inAcme, isInTeam, openTeam, organization, ownersTeam, ownTeam, secretTeam } from '../targets.js';
+import type { Arrived } from '../land.js';
 
 const TEAMS = [
   { when: 'an open one', about: openTeam, sees: ['read-teams'] },
@@ -21,6 +11,21 @@ const TEAMS = [
 
 const hasTeam = ({ team, standing, foreign }: Arrived): boolean =>
   team !== '' && !standing.includes('owner') && !foreign;
+
+const changed: NonNullable<Row['bodyFor']> = ({ world }) => resource('teams', { 'sso-team-id': world.unique('sso') });
+
+/** How a team's members are named in each of the two ways. */
+const NAMED = { users: 'short', 'organization-memberships': 'membership' } as const;
+
+/** The team, and somebody who is in it, or is not yet. */
+const withGuest = (team: Target, isIn: boolean): Target => ({
+  ...team,
+  fresh: async (caller, world) => {
+    const { id = '' } = (await team.fresh?.(caller, world))?.params ?? team.standing(caller, world);
+    const guest = await makeMember(world.server, world.acme.name, world.unique('guest'), isIn ? [id] : []);
+    return { params: { id, users: guest.username, 'organization-memberships': guest.membership } };
+  },
+});
 
 export const teams: readonly Row[] = [
   {
@@ -44,6 +49,7 @@ export const teams: readonly Row[] = [
     about: organization,
     demands: ['manage-teams'],
     status: 201,
+    trail: ['team create'],
     bodyFor: ({ world }) => resource('teams', { name: world.unique('made') }),
   },
   {
@@ -52,6 +58,7 @@ export const teams: readonly Row[] = [
     about: organization,
     demands: ['manage-teams', 'manage-organization-access'],
     status: 201,
+    trail: ['team create'],
     bodyFor: ({ world }) =>
       resource('teams', { name: world.unique('made'), 'organization-access': { 'manage-teams': true } }),
   },
@@ -64,7 +71,8 @@ export const teams: readonly Row[] = [
       about,
       demands: [...sees, 'manage-teams'],
       status: 200,
-      body: resource('teams'),
+      trail: ['team update'],
+      bodyFor: changed,
     },
   ]),
   { route: 'GET /teams/:id', when: 'the owners', about: ownersTeam, demands: ['read-teams'], status: 200 },
@@ -74,7 +82,8 @@ export const teams: readonly Row[] = [
     about: ownersTeam,
     demands: ['read-teams', 'manage-owners'],
     status: 200,
-    body: resource('teams'),
+    trail: ['team update'],
+    bodyFor: changed,
   },
   {
     route: 'PATCH /teams/:id',
@@ -82,34 +91,35 @@ export const teams: readonly Row[] = [
     about: openTeam,
     demands: ['read-teams', 'manage-teams', 'manage-organization-access'],
     status: 200,
+    trail: ['team update'],
     fresh: true,
     body: resource('teams', { 'organization-access': { 'manage-teams': true } }),
   },
-  { route: 'DELETE /teams/:id', about: openTeam, demands: ['read-teams', 'manage-teams'], status: 204, fresh: true },
-  ...['POST', 'DELETE'].flatMap((method): Row[] =>
+  {
+    route: 'DELETE /teams/:id',
+    about: openTeam,
+    demands: ['read-teams', 'manage-teams'],
+    status: 204,
+    trail: ['team destroy'],
+    fresh: true,
+  },
+  ...(['POST', 'DELETE'] as const).flatMap((method): Row[] =>
     (['users', 'organization-memberships'] as const).flatMap((by): Row[] => {
+      const isIn = method === 'DELETE';
       const row = {
         route: `${method} /teams/:id/relationships/${by}`,
         status: 204,
-        // Someone who owns acme anyway.
-        bodyFor: ({ world }: { readonly world: World }) => ({
-          data: [{ type: by, id: by === 'users' ? anOwner(world).short : anOwner(world).membership }],
-        }),
-      };
+        trail: [isIn ? 'team remove_member' : 'team add_member'],
+        fresh: true,
+        bodyFor: ({ world, params }: Cell) => ({ data: [{ type: by, id: params[by] ?? anOwner(world)[NAMED[by]] }] }),
+      } as const;
       return [
-        { ...row, about: openTeam, demands: ['read-teams', 'manage-team-membership'], fresh: true },
+        { ...row, about: withGuest(openTeam, isIn), demands: ['read-teams', 'manage-team-membership'] },
         {
           ...row,
           when: 'the owners',
-          about: ownersTeam,
+          about: withGuest(ownersTeam, isIn),
           demands: ['read-teams', 'manage-owners'],
-          ...(method === 'DELETE'
-            ? {
-                bodyFor: ({ world }) => ({
-                  data: [{ type: by, id: by === 'users' ? 'x' : plainMember(world).membership }],
-                }),
-              }
-            : {}),
         },
       ];
     }),

@@ -10,6 +10,7 @@ import {
   ownTeam,
   person,
   secretTeam,
+  thing,
   tokensOfOwnTeam,
 } from '../targets.js';
 import type { World } from '../land.js';
@@ -41,11 +42,29 @@ const ofTeam = (
     about,
     demands,
     status: 201,
+    trail: ['authentication_token create'],
     bodyFor: ({ world }) => named(world),
   },
   { route: 'GET /teams/:id/authentication-token', when, about, demands, status: 200, before: makesOnlyToken },
-  { route: 'POST /teams/:id/authentication-token', when, about, demands, status: 201 },
-  { route: 'DELETE /teams/:id/authentication-token', when, about, demands, status: 204, before: makesOnlyToken },
+  {
+    route: 'POST /teams/:id/authentication-token',
+    when,
+    about,
+    demands,
+    status: 201,
+    // There is one only, and it is there already.
+    trail: ['authentication_token destroy', 'authentication_token create'],
+    before: makesOnlyToken,
+  },
+  {
+    route: 'DELETE /teams/:id/authentication-token',
+    when,
+    about,
+    demands,
+    status: 204,
+    trail: ['authentication_token destroy'],
+    before: makesOnlyToken,
+  },
 ];
 
 const teamTokens: readonly Row[] = [
@@ -74,7 +93,7 @@ const teamTokens: readonly Row[] = [
   ...ofTeam(ownersTeam, 'the owners', ['read-teams', 'manage-owners']),
 ];
 
-const freshlyFounded = (kind: string): Partial<Row> => ({
+const freshlyFounded = (kind: string): Pick<Row, 'fresh' | 'before'> => ({
   fresh: true,
   before: ({ world, params }) =>
     world.server.post(`/api/v2/organizations/${params['organization']}/authentication-token${kind}`),
@@ -90,8 +109,14 @@ const otherTokens: readonly Row[] = [
     const route = '/organizations/:organization/authentication-token';
     return [
       { ...row, route: `GET ${route}`, status: 200 },
-      { ...row, route: `POST ${route}`, status: 201, fresh: true },
-      { ...row, route: `DELETE ${route}`, status: 204, ...freshlyFounded(kind) },
+      { ...row, route: `POST ${route}`, status: 201, trail: ['authentication_token create'], fresh: true },
+      {
+        ...row,
+        route: `DELETE ${route}`,
+        status: 204,
+        trail: ['authentication_token destroy'],
+        ...freshlyFounded(kind),
+      },
     ];
   }),
   ...[
@@ -99,7 +124,15 @@ const otherTokens: readonly Row[] = [
     { when: 'a member’s', about: person },
   ].flatMap(({ when, about }): Row[] => [
     { route: 'GET /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 200 },
-    { route: 'POST /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 201 },
+    {
+      route: 'POST /users/:id/authentication-tokens',
+      when,
+      about,
+      demands: ['manage-user-tokens'],
+      status: 201,
+      // A user belongs to no organization.
+      trail: [],
+    },
   ]),
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
@@ -112,21 +145,40 @@ const otherTokens: readonly Row[] = [
     about: agentPool,
     demands: ['manage-agent-tokens'],
     status: 201,
+    trail: ['authentication_token create'],
     bodyFor: ({ world }) => named(world),
   },
 ];
 
+const runTokens: readonly Row[] = [
+  {
+    route: 'POST /runs/:id/authentication-tokens',
+    about: thing(inAcme, 'run'),
+    demands: ['execute-run'],
+    status: 201,
+    trail: ['authentication_token create'],
+  },
+];
+
 /** By the token's id: whose it is decides. */
-const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, demands }): Row[] => {
+const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, demands }): Row[] => {
   const fresh: Target['fresh'] = async (_, world) => {
-    const made = await world.server.post(`/api/v2/${path(world)}`, named(world));
+    const made = await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, named(world));
     return { params: { id: made.body.data.id as string } };
   };
   const about: Target = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
   return [
     { route: 'GET /authentication-tokens/:id', when, about, demands, status: 200 },
-    { route: 'DELETE /authentication-tokens/:id', when, about, demands, status: 204, fresh: true },
+    {
+      route: 'DELETE /authentication-tokens/:id',
+      when,
+      about,
+      demands,
+      status: 204,
+      trail: when === 'of a user' ? [] : ['authentication_token destroy'],
+      fresh: true,
+    },
   ];
 });
 
-export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...tokensById];
+export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...runTokens, ...tokensById];

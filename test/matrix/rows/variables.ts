@@ -12,7 +12,8 @@ import {
   workspace,
 } from '../targets.js';
 
-const changed = resource('vars', { description: 'as before' });
+const changed: NonNullable<Row['bodyFor']> = ({ world }) =>
+  resource('vars', { description: world.unique('described') });
 
 const variable: Target = {
   place: onTheWorkspace,
@@ -53,6 +54,7 @@ const ofWorkspaces: readonly Row[] = [
     about: workspace,
     demands: ['read-variables', 'update-variables'],
     status: 201,
+    trail: ['var create'],
     bodyFor: ({ world }) => newVariable(world.unique('made')),
   },
   {
@@ -60,6 +62,7 @@ const ofWorkspaces: readonly Row[] = [
     about: { ...site, place: onTheWorkspace },
     demands: ['read-variables', 'update-variables'],
     status: 201,
+    trail: ['var create'],
     bodyFor: ({ world }) =>
       resource(
         'vars',
@@ -73,8 +76,8 @@ const ofWorkspaces: readonly Row[] = [
   ].flatMap(({ path, about }): Row[] => {
     const demands = ['read-variables', 'update-variables'] as const;
     return [
-      { route: `PATCH ${path}`, about, demands, status: 200, body: changed },
-      { route: `DELETE ${path}`, about, demands, status: 204, fresh: true },
+      { route: `PATCH ${path}`, about, demands, status: 200, trail: ['var update'], bodyFor: changed },
+      { route: `DELETE ${path}`, about, demands, status: 204, trail: ['var destroy'], fresh: true },
     ];
   }),
 ];
@@ -119,6 +122,10 @@ const setOf = ({ place, ids, parent }: SetKind): Target => ({
   },
 });
 
+const placesOf = (kind: 'workspaces' | 'projects', { one, land }: World): object => ({
+  data: [{ type: kind, id: kind === 'workspaces' ? one : land }],
+});
+
 const SET = '/varsets/:id';
 const reads = ['read-variable-sets'] as const;
 const manages = ['read-variable-sets', 'manage-variable-sets'] as const;
@@ -130,21 +137,31 @@ const ofSets = SETS.flatMap((kind): Row[] => {
     { route: `GET ${SET}`, when, about, demands: reads, status: 200 },
     { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200 },
     { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200 },
-    ...['PATCH', 'PUT'].map((method): Row => ({
+    ...(['PATCH', 'PUT'] as const).map((method): Row => ({
       route: `${method} ${SET}`,
       when,
       about,
       demands: manages,
       status: 200,
-      body: resource('varsets', { description: 'as before' }),
+      trail: ['varset update'],
+      bodyFor: ({ world }) => resource('varsets', { description: world.unique('described') }),
     })),
-    { route: `DELETE ${SET}`, when, about, demands: manages, status: 204, fresh: true },
+    {
+      route: `DELETE ${SET}`,
+      when,
+      about,
+      demands: manages,
+      status: 204,
+      trail: ['varset destroy'],
+      fresh: true,
+    },
     {
       route: `POST ${SET}/relationships/vars`,
       when,
       about,
       demands: manages,
       status: 201,
+      trail: ['var create'],
       bodyFor: ({ world }) => newVariable(world.unique('made')),
     },
     {
@@ -153,18 +170,32 @@ const ofSets = SETS.flatMap((kind): Row[] => {
       about,
       demands: manages,
       status: 200,
-      body: changed,
+      trail: ['var update'],
+      bodyFor: changed,
     },
-    { route: `DELETE ${SET}/relationships/vars/:variable`, when, about, demands: manages, status: 204, fresh: true },
-    ...['POST', 'DELETE'].flatMap((method) =>
+    {
+      route: `DELETE ${SET}/relationships/vars/:variable`,
+      when,
+      about,
+      demands: manages,
+      status: 204,
+      trail: ['var destroy'],
+      fresh: true,
+    },
+    ...(['POST', 'DELETE'] as const).flatMap((method) =>
       (['workspaces', 'projects'] as const).map((kind): Row => ({
         route: `${method} ${SET}/relationships/${kind}`,
         when,
         about,
         demands: manages,
         status: 204,
+        trail: ['varset update'],
         fresh: true,
-        bodyFor: ({ world }) => ({ data: [{ type: kind, id: kind === 'workspaces' ? world.one : world.land }] }),
+        before: async ({ world, params }) => {
+          if (method === 'POST') return;
+          await world.server.post(`/api/v2/varsets/${params['id']}/relationships/${kind}`, placesOf(kind, world));
+        },
+        bodyFor: ({ world }) => placesOf(kind, world),
       })),
     ),
     {
@@ -173,6 +204,7 @@ const ofSets = SETS.flatMap((kind): Row[] => {
       about: { place: kind.place, standing: organization.standing },
       demands: ['manage-variable-sets'],
       status: 201,
+      trail: ['varset create'],
       bodyFor: ({ caller, world }) => resource('varsets', { name: world.unique('made') }, kind.parent(caller, world)),
     },
   ];

@@ -1,5 +1,6 @@
-import { resource } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
+import { related, resource } from '../../support/seeds.js';
+import { letConsume } from '../land.js';
+import type { Asked, Row, Target } from '../matrix.js';
 import {
   besideTheWorkspace,
   freshWorkspace,
@@ -14,9 +15,15 @@ import {
 const byId = '/workspaces/:id';
 const byName = '/organizations/:organization/workspaces/:name';
 
-const described = resource('workspaces', { description: 'as before' });
 const tags = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
 const bindings = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+
+/** Names of those that the caller may read. */
+export const seenWorkspaces = ({ caller, world, may }: Asked): readonly string[] => [
+  ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
+  ...(may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
+  ...(may('read-workspace', inAcme(caller, world)) ? ['far'] : []),
+];
 
 const lists: readonly Row[] = [
   {
@@ -24,11 +31,7 @@ const lists: readonly Row[] = [
     about: organization,
     demands: ['read-organization'],
     status: 200,
-    shows: ({ caller, world, may }) => [
-      ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
-      ...(may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
-      ...(may('read-workspace', inAcme(caller, world)) ? ['far'] : []),
-    ],
+    shows: seenWorkspaces,
   },
 ];
 
@@ -48,6 +51,7 @@ const creates: readonly Row[] = [
     about: { ...project, standing: organization.standing },
     demands: ['create-workspace'],
     status: 201,
+    trail: ['workspace create'],
     bodyFor: ({ world }) =>
       resource('workspaces', { name: world.unique('made') }, { project: toOne('projects', world.land) }),
   },
@@ -57,6 +61,7 @@ const creates: readonly Row[] = [
     about: organization,
     demands: ['create-workspace'],
     status: 201,
+    trail: ['workspace create'],
     bodyFor: ({ world }) => resource('workspaces', { name: world.unique('made') }),
   },
 ];
@@ -67,7 +72,8 @@ const updates: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'update-workspace'],
     status: 200,
-    body: described,
+    trail: ['workspace update'],
+    bodyFor: ({ world }) => resource('workspaces', { description: world.unique('described') }),
   })),
   {
     route: `PATCH ${byId}`,
@@ -75,6 +81,7 @@ const updates: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject]],
     status: 200,
+    trail: ['workspace update'],
     fresh: true,
     bodyFor: ({ world }) => resource('workspaces', {}, { project: toOne('projects', world.elsewhere) }),
   },
@@ -84,15 +91,27 @@ const updates: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject], 'update-workspace'],
     status: 200,
+    trail: ['workspace update'],
     fresh: true,
     bodyFor: ({ world }) =>
       resource('workspaces', { description: 'moved' }, { project: toOne('projects', world.elsewhere) }),
+  },
+  {
+    route: `PATCH ${byId}/relationships/ssh-key`,
+    about: workspace,
+    demands: ['read-workspace', 'assign-ssh-key'],
+    status: 200,
+    trail: ['workspace update'],
+    fresh: true,
+    bodyFor: ({ world }) => resource('workspaces', { id: world.things.sshKey }),
   },
   {
     route: `PATCH ${byId}/tag-bindings`,
     about: workspace,
     demands: ['read-workspace', 'tag-workspace'],
     status: 200,
+    trail: ['workspace update'],
+    fresh: true,
     body: bindings,
   },
 ];
@@ -112,9 +131,39 @@ const moves: readonly Row[] = [
     about: moved,
     demands: [['move-workspace', otherProject], 'read-workspace', 'move-workspace'],
     status: 204,
+    trail: ['workspace update'],
     fresh: true,
     bodyFor: ({ params }) => ({ data: [{ type: 'workspaces', id: params['id'] }] }),
   },
+];
+
+const CONSUMERS = `${byId}/relationships/remote-state-consumers`;
+
+/** Who may change the list, but may not read what it names, is told that there is no such workspace. */
+const namingBeside = {
+  about: workspace,
+  status: ({ caller, world, may }) => (may('read-workspace', besideTheWorkspace(caller, world)) ? 204 : 422),
+  trail: ['workspace update'],
+  fresh: true,
+  bodyFor: ({ world }) => related('workspaces', world.beside),
+} as const satisfies Partial<Row>;
+
+const consumers: readonly Row[] = [
+  {
+    route: `GET ${CONSUMERS}`,
+    about: workspace,
+    demands: ['read-workspace'],
+    status: 200,
+    shows: ({ caller, world, may }) => (may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
+  },
+  { route: `POST ${CONSUMERS}`, ...namingBeside, demands: ['read-workspace', 'update-workspace'] },
+  {
+    route: `DELETE ${CONSUMERS}`,
+    ...namingBeside,
+    demands: ['read-workspace', 'update-workspace'],
+    before: ({ world, params }) => letConsume(world.server, params['id'] ?? '', world.beside),
+  },
+  { route: `PATCH ${CONSUMERS}`, ...namingBeside, demands: ['read-workspace', 'replace-remote-state-consumers'] },
 ];
 
 const actions: readonly Row[] = [
@@ -123,6 +172,7 @@ const actions: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'lock-workspace'],
     status: 200,
+    trail: ['workspace lock'],
     fresh: true,
   },
   {
@@ -130,6 +180,7 @@ const actions: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'lock-workspace'],
     status: 200,
+    trail: ['workspace unlock'],
     fresh: true,
     before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
   },
@@ -138,6 +189,7 @@ const actions: readonly Row[] = [
     about: workspace,
     demands: ['read-workspace', 'force-unlock-workspace'],
     status: 200,
+    trail: ['workspace force_unlock'],
     fresh: true,
     before: ({ world, params }) => world.server.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
   },
@@ -152,11 +204,16 @@ const tagging: readonly Row[] = [
     shows: () => ['flat'],
   },
   { route: `GET ${byId}/relationships/tags`, about: workspace, demands: ['read-workspace'], status: 200 },
-  ...['POST', 'DELETE'].map((method): Row => ({
+  ...(['POST', 'DELETE'] as const).map((method): Row => ({
     route: `${method} ${byId}/relationships/tags`,
     about: workspace,
     demands: ['read-workspace', 'tag-workspace'],
     status: 204,
+    trail: ['workspace update'],
+    fresh: true,
+    before: async ({ world, params }) => {
+      if (method === 'DELETE') await world.server.post(`/api/v2/workspaces/${params['id']}/relationships/tags`, tags);
+    },
     body: tags,
   })),
 ];
@@ -175,6 +232,7 @@ const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
     about: workspace,
     demands: ['read-workspace', 'delete-workspace'],
     status: 204,
+    trail: ['workspace destroy'],
     fresh: true,
   },
   {
@@ -182,6 +240,7 @@ const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
     about: workspace,
     demands: ['read-workspace', 'force-delete-workspace'],
     status: 204,
+    trail: ['workspace destroy'],
     fresh: true,
   },
   {
@@ -190,6 +249,7 @@ const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
     about: workspace,
     demands: ['read-workspace', 'force-delete-own-workspace'],
     status: 204,
+    trail: ['workspace destroy'],
     fresh: true,
     setUp: letAdminsForce(true),
     tearDown: letAdminsForce(false),
@@ -202,6 +262,7 @@ export const workspaces: readonly Row[] = [
   ...creates,
   ...updates,
   ...moves,
+  ...consumers,
   ...actions,
   ...tagging,
   ...deletes,

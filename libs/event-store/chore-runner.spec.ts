@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { ChoreRunner, type Round } from './chore-runner.js';
+import type { Log } from './follower-runner.js';
+import { choreMetrics } from './metrics.js';
+import { LampHouse, until } from './spec.js';
+
+let testDatabase: TestDatabase;
+let house: LampHouse;
+let runners: ChoreRunner[] = [];
+
+beforeEach(async () => {
+  testDatabase = await freshDatabase();
+  house = await LampHouse.over(testDatabase.url);
+});
+afterEach(async () => {
+  await Promise.all(runners.map((runner) => runner.stop()));
+  runners = [];
+  await house.close();
+  await testDatabase.drop();
+});
+
+type Said = { readonly text: string; readonly context: object };
+
+const SOON_MS = 10;
+const LATE_MS = 3_600_000;
+
+const start = (run: (round: Round) => Promise<void> | void, everyMs = SOON_MS) => {
+  const said: Said[] = [];
+  const keep = (context: object, text: string): void => void said.push({ text, context });
+  const log: Log = { warn: keep, info: keep };
+  const chore = { name: 'dusting', run: async (round: Round) => run(round) };
+  const runner = new ChoreRunner(house.database, chore, everyMs, log);
+  runners.push(runner);
+  runner.start();
+  return { runner, said };
+};
+
+/** What a metric says of the chore. */
+const counted = async (metric: (typeof choreMetrics)['done' | 'failures']): Promise<number> =>
+  (await metric.get()).values[0]?.value ?? 0;
+
+describe('a chore', () => {
+  it('is run at the start, and at intervals', async () => {
+    const ran: string[] = [];
+    const late = start(() => void ran.push('late'), LATE_MS);
+    await until(() => ran.length > 0);
+    await late.runner.stop();
+    start(() => void ran.push('soon'));
+    await until(() => ran.length > 3);
+    expect(ran.slice(0, 4)).toEqual(['late', 'soon', 'soon', 'soon']);
+  });
+
+  it('counts what it has done', async () => {
+    const before = await counted(choreMetrics.done);
+    let rounds = 0;
+    start(({ done }) => {
+      for (let thing = 0; thing < 7; thing += 1) done();
+      rounds += 1;
+    }, LATE_MS);
+    await until(() => rounds === 1);
+    expect((await counted(choreMetrics.done)) - before).toBe(7);
+  });
+
+  it('is run by one process at a time, and by another one when that is gone', async () => {
+    const ran: string[] = [];
+    const first = start(() => void ran.push('first'));
+    await until(() => ran.length > 0);
+    start(() => void ran.push('second'));
+    await until(() => ran.length > 5);
+    expect(ran).not.toContain('second');
+    await first.runner.stop();
+    await until(() => ran.includes('second'));
+  });
+
+  it('that fails is told, counted, and run again', async () => {
+    const before = await counted(choreMetrics.failures);
+    let rounds = 0;
+    const { said } = start(() => {
+      rounds += 1;
+      if (rounds < 3) throw new Error(`broom ${rounds} broke`);
+    }, LATE_MS);
+    await until(() => rounds === 3);
+    expect((await counted(choreMetrics.failures)) - before).toBe(2);
+    expect(said.map(({ text }) => text)).toEqual(['chore failed, will retry', 'chore failed, will retry']);
+    expect(said[1]?.context).toMatchObject({ chore: 'dusting', err: { message: 'broom 2 broke' }, retryInMs: 200 });
+  });
+
+  it('goes on when the connection is gone that held its lock', async () => {
+    let rounds = 0;
+    const { said } = start(() => void (rounds += 1));
+    await until(() => rounds > 0);
+    await house.database.rows(sql`
+      select pg_terminate_backend(pid) from pg_locks
+       where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
+    await until(() => said.length > 0);
+    const before = rounds;
+    await until(() => rounds > before);
+    expect(said.map(({ text }) => text)).toEqual(['chore failed, will retry']);
+  });
+
+  it('is asked to stop, and waited for', async () => {
+    const steps: string[] = [];
+    const { runner } = start(
+      ({ signal }) =>
+        new Promise((resolve) => {
+          steps.push('begun');
+          signal.addEventListener('abort', () => {
+            steps.push('ended');
+            resolve();
+          });
+        }),
+    );
+    await until(() => steps.length === 1);
+    await runner.stop();
+    expect(steps).toEqual(['begun', 'ended']);
+  });
+});

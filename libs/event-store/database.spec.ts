@@ -1,0 +1,50 @@
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { sql } from '#kernel';
+import { Database } from './database.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeEach(async () => {
+  testDatabase = await freshDatabase();
+  database = new Database({ url: testDatabase.url, connections: 1, applicationName: 'test' });
+});
+afterEach(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+const prepared = async (): Promise<string[]> => {
+  const rows = await database.rows<{ statement: string }>(sql`select statement from pg_prepared_statements`);
+  return rows.map(({ statement }) => statement).filter((text) => text.includes('asked'));
+};
+
+describe('a statement', () => {
+  it('is prepared, once for all of its values', async () => {
+    for (const value of ['one', 'two']) {
+      expect(await database.rows(sql`select ${value}::text as asked`)).toEqual([{ asked: value }]);
+    }
+    expect(await prepared()).toEqual(['select $1::text as asked']);
+  });
+
+  it('that is not to be kept leaves nothing behind, whatever comes before, beside and after it', async () => {
+    const one = sql.unkept(sql`select ${1}::int as asked`);
+    const two = sql.unkept(sql`select ${'b'}::text as also_asked, ${2}::int as asked`);
+    expect(await database.rows(one)).toEqual([{ asked: 1 }]);
+    expect(await Promise.all([database.rows(two), database.rows(one)])).toEqual([
+      [{ also_asked: 'b', asked: 2 }],
+      [{ asked: 1 }],
+    ]);
+    expect(await database.transaction([one, two, one])).toEqual([
+      [{ asked: 1 }],
+      [{ also_asked: 'b', asked: 2 }],
+      [{ asked: 1 }],
+    ]);
+    expect(await prepared()).toEqual([]);
+    await expect(database.rows(sql.unkept(sql`select asked from nowhere`))).rejects.toThrow('nowhere');
+    expect(await database.rows(one)).toEqual([{ asked: 1 }]);
+    const session = await database.session();
+    expect([await session.run(two), await session.run(one)]).toEqual([[{ also_asked: 'b', asked: 2 }], [{ asked: 1 }]]);
+    await session.close();
+  });
+});

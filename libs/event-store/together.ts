@@ -1,0 +1,29 @@
+import { sql, type Sql } from '#kernel';
+import type { Database, Row } from './database.js';
+import { isoTime } from './row-types.js';
+
+/**
+ * The rows of several queries, in one statement (DESIGN decision 8). It is not kept where there are several: the texts of all
+ * that can come together are thousands, and each takes some 150 kB of every connection. They come as JSON, which prints times in its own way,
+ * `2026-11-21T10:41:51.12+00:00`: columns that are called `…At`, as all of ours that are times, are brought back to what
+ * rows have.
+ */
+export const rowsTogether = async (database: Database, queries: readonly Sql[]): Promise<Row[][]> => {
+  if (queries.length === 0) return [];
+  const columns = queries.map(
+    (query, n) => sql`(select coalesce(json_agg(found.*), '[]') from (${query}) found) as ${sql.raw(`"${n}"`)}`,
+  );
+  const statement = sql`select ${sql.join(columns, ', ')}`;
+  const together = await database.row<Record<string, readonly Row[]>>(
+    queries.length > 1 ? sql.unkept(statement) : statement,
+  );
+  return queries.map((_, n) => (together?.[n] ?? []).map(withTimes));
+};
+
+const withTimes = (row: Row): Row => {
+  const times = Object.entries(row).filter(([column, value]) => column.endsWith('At') && typeof value === 'string');
+  return {
+    ...row,
+    ...Object.fromEntries(times.map(([column, time]) => [column, isoTime((time as string).slice(0, -3))])),
+  };
+};

@@ -1,0 +1,109 @@
+import type { Recorded, Timestamp } from '#kernel';
+import { nextVersion, type Data, type NewVersion, type Standing } from './versions.js';
+
+/** A run, as far as the history of its workspace depends on it. */
+export type RunFacts = {
+  readonly run: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly queues: boolean;
+  readonly createdAt: Timestamp;
+  readonly status: string;
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly finishedAt: Timestamp | null;
+};
+
+export type Person = { readonly type: string; readonly id: string; readonly name: string };
+
+/** Somebody took the lock of a workspace. */
+export type Locking = {
+  /** The event's. */
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly holder: Person;
+  readonly reason: string;
+  readonly lockedAt: Timestamp;
+};
+
+export type Unlocking = {
+  /** Of the event that locked it. */
+  readonly id: string;
+  readonly unlockedAt: Timestamp;
+  readonly unlockedBy: Person;
+  readonly forced: boolean;
+};
+
+/** What one event means. */
+export type Change =
+  | { readonly subject: string; readonly birth: Data }
+  /** Null ends the subject. */
+  | { readonly subject: string; readonly patch: Data | null }
+  | { readonly run: RunFacts }
+  | { readonly locking: Locking }
+  | { readonly unlocking: Unlocking }
+  | { readonly forgotten: string };
+
+/** What is known before an event. */
+export type Known = {
+  of(subject: string): Data | null;
+  run(id: string): RunFacts | null;
+  /** Workspaces that use an SSH key. */
+  usersOf(sshKey: string): readonly string[];
+};
+
+/** The history as far as a batch of events needs it, and what they add to it. */
+export class Chronicle implements Known {
+  readonly versions: NewVersion[] = [];
+  readonly lockings: Locking[] = [];
+  readonly unlockings: Unlocking[] = [];
+  /** Organizations that are gone, with all that was in them. */
+  readonly forgotten: string[] = [];
+  private readonly standing: Map<string, Standing>;
+  private readonly runs: Map<string, RunFacts>;
+  private readonly touched = new Set<string>();
+
+  constructor(standing: readonly Standing[], runs: readonly RunFacts[]) {
+    this.standing = new Map(standing.map((one) => [one.subject, one]));
+    this.runs = new Map(runs.map((one) => [one.run, one]));
+  }
+
+  of(subject: string): Data | null {
+    return this.standing.get(subject)?.whole ?? null;
+  }
+
+  run(id: string): RunFacts | null {
+    return this.runs.get(id) ?? null;
+  }
+
+  usersOf(sshKey: string): readonly string[] {
+    return [...this.standing.values()].flatMap(({ subject, whole }) => (whole?.['sshKey'] === sshKey ? [subject] : []));
+  }
+
+  get changedRuns(): readonly RunFacts[] {
+    return [...this.touched].flatMap((id) => this.runs.get(id) ?? []);
+  }
+
+  add(change: Change, event: Recorded & { readonly organization: string }): void {
+    // A lock does not wait for the organization's deletion: it may come after it, and leaves no row.
+    if (this.forgotten.includes(event.organization)) return;
+    if ('birth' in change) this.become({ subject: change.subject, patch: change.birth }, event);
+    else if ('patch' in change) {
+      if (this.of(change.subject)) this.become(change, event);
+    } else if ('run' in change) {
+      this.runs.set(change.run.run, change.run);
+      this.touched.add(change.run.run);
+    } else if ('locking' in change) this.lockings.push(change.locking);
+    else if ('unlocking' in change) this.unlockings.push(change.unlocking);
+    else this.forgotten.push(change.forgotten);
+  }
+
+  private become(
+    change: { readonly subject: string; readonly patch: Data | null },
+    event: Recorded & { readonly organization: string },
+  ): void {
+    const next = nextVersion(this.standing.get(change.subject), change, event);
+    this.standing.set(change.subject, next);
+    this.versions.push(next);
+  }
+}

@@ -1,0 +1,66 @@
+import { attributeOf, keyOf } from '#kernel';
+import type { Data } from './versions.js';
+
+/** What of the data documents show under other names, or not at all. All the rest is called as the API calls it. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  lock: ['locked', 'locked-by', 'locked-reason'],
+  tags: ['tag-bindings'],
+  variables: ['vars'],
+  currentConfigurationSince: [],
+  createdAt: [],
+  updatedAt: [],
+  latestChangeAt: [],
+};
+
+/** What documents show under two names, or in another form, is kept once. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  'iac-version': 'terraform-version',
+  operations: 'execution-mode',
+  'tag-names': 'tag-bindings',
+};
+
+/** The field of history that an attribute of the document is kept as. */
+export const fieldOf = (attribute: string): string => SYNONYMS[attribute] ?? attribute;
+
+type Lock = { readonly holder: object; readonly reason: string } | null;
+type Tags = readonly { readonly key: string; readonly value: string | null }[];
+type Policy = { readonly type: string; readonly id: string; readonly days: number | null } | null;
+
+/** Values that are not in the data as documents show them. */
+const VALUES: Readonly<Record<string, (data: Data) => unknown>> = {
+  locked: ({ lock }) => lock !== null,
+  'locked-by': ({ lock }) => (lock as Lock)?.holder ?? null,
+  'locked-reason': ({ lock }) => (lock as Lock)?.reason ?? null,
+  // A flat tag shows as a binding with an empty value (clients.md §7).
+  'tag-bindings': ({ tags }) => (tags as Tags).map(({ key, value }) => ({ key, value: value ?? '' })),
+  vars: ({ variables }) => variables,
+  'data-retention-policy': ({ dataRetentionPolicy }) => {
+    const policy = dataRetentionPolicy as Policy;
+    return policy && { type: policy.type, id: policy.id, 'delete-older-than-n-days': policy.days };
+  },
+};
+
+/** Settings that are objects have members, which the API calls its own way, too. */
+const inWords = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, member]) => [attributeOf(key), member]))
+    : value;
+
+/** What a field shows; null where there is nothing to show. */
+export const valueOf = (data: Data | null, field: string): unknown => {
+  if (data === null) return null;
+  const value = VALUES[field];
+  return value ? value(data) : (inWords(data[keyOf(field)]) ?? null);
+};
+
+/** The fields that really differ, of those that these keys are about. */
+export const fieldsChanged = (before: Data | null, after: Data, keys: readonly string[]): readonly string[] =>
+  keys
+    .flatMap((key) => FIELDS[key] ?? [attributeOf(key)])
+    .filter((field) => JSON.stringify(valueOf(before, field)) !== JSON.stringify(valueOf(after, field)))
+    .toSorted();
+
+export type Change = { readonly field: string; readonly from: unknown; readonly to: unknown };
+
+export const changesBetween = (before: Data | null, after: Data, fields: readonly string[]): readonly Change[] =>
+  fields.map((field) => ({ field, from: valueOf(before, field), to: valueOf(after, field) }));

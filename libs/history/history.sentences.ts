@@ -1,0 +1,178 @@
+import type { DataOf, Recorded } from '#kernel';
+import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import type { DataRetentionPolicyEvent } from '#retention';
+import type { SshKeyEvent } from '#ssh-keys';
+import type { VariableEvent } from '#variables';
+import type { WorkspaceEvent } from '#workspaces';
+import { DELETE_OLDERS, DONT_DELETES } from '#retention/to-retention';
+import type { Change, Known } from './chronicle.js';
+import { configurations, runs } from './runs.sentences.js';
+import { became, born, gone, type Sentences, type Told } from './sentences.js';
+import type { Data } from './versions.js';
+
+const organizations: Sentences<OrganizationEvent> = {
+  OrganizationCreated: ({ name, settings }, { stream }) => born(stream, { ...settings, name }),
+  OrganizationUpdated: ({ changes }, { stream }) => became(stream, changes),
+  OrganizationFeatureSetChanged: null,
+  OrganizationDeleted: (_, { stream }) => [{ forgotten: stream }],
+};
+
+const projects: Sentences<ProjectEvent> = {
+  ProjectCreated: ({ name, description, settings }, { stream }) => born(stream, { ...settings, name, description }),
+  ProjectUpdated: ({ changes }, { stream }) => became(stream, changes),
+  ProjectDeleted: (_, { stream }) => gone(stream),
+};
+
+/** Of each workspace; the keys are those of its settings and of its row. */
+const UNTOUCHED = {
+  lock: null,
+  sshKey: null,
+  dataRetentionPolicy: null,
+  remoteStateConsumers: [],
+  currentStateVersion: null,
+  resourceCount: 0,
+  currentRun: null,
+  currentConfigurationVersion: null,
+  currentConfigurationSince: null,
+  variables: [],
+} as const;
+
+type Tag = { readonly key: string; readonly value: string | null };
+const tagsOf = (known: Known, workspace: string): readonly Tag[] =>
+  (known.of(workspace)?.['tags'] ?? []) as readonly Tag[];
+const idsIn = (known: Known, workspace: string, key: 'variables' | 'remoteStateConsumers'): readonly string[] =>
+  (known.of(workspace)?.[key] ?? []) as readonly string[];
+
+/** The lock that is held, as data knows it: with the id that its row has. */
+const lockOf = (known: Known, workspace: string): { readonly id: string } | null =>
+  (known.of(workspace)?.['lock'] ?? null) as { readonly id: string } | null;
+
+/** By force it is somebody else who ends it. */
+const unlocked = (known: Known, { stream, time, context, data }: Told, forced: boolean): readonly Change[] => {
+  const lock = lockOf(known, stream);
+  if (!lock) return [];
+  const unlockedBy = forced ? context.accessor : (data as DataOf<WorkspaceEvent, 'WorkspaceUnlocked'>).holder;
+  return [{ unlocking: { id: lock.id, unlockedAt: time, unlockedBy, forced } }];
+};
+
+const workspaces: Sentences<WorkspaceEvent> = {
+  WorkspaceCreated: ({ project, name, settings, tags }, { stream, time }) =>
+    born(stream, {
+      ...settings,
+      ...UNTOUCHED,
+      name,
+      project,
+      tags,
+      createdAt: time,
+      updatedAt: time,
+      latestChangeAt: time,
+    }),
+  WorkspaceUpdated: ({ changes }, { stream, time }) => became(stream, { ...changes, updatedAt: time }),
+  WorkspaceMoved: ({ to }, { stream, time }) => became(stream, { project: to, updatedAt: time }),
+  WorkspaceDeleted: (_, event, known) => [...unlocked(known, event, true), ...gone(event.stream)],
+  WorkspaceSshKeyAssigned: ({ key }, { stream, time }) => became(stream, { sshKey: key, updatedAt: time }),
+  WorkspaceSshKeyUnassigned: (_, { stream, time }) => became(stream, { sshKey: null, updatedAt: time }),
+  WorkspaceLocked: ({ holder, reason }, { id, stream, organization, time }, known) => {
+    if (!known.of(stream)) return [];
+    return [
+      ...became(stream, { lock: { id, holder, reason, at: time }, updatedAt: time }),
+      { locking: { id, workspace: stream, organization, holder, reason, lockedAt: time } },
+    ];
+  },
+  WorkspaceUnlocked: ({ forced }, event, known) => [
+    ...unlocked(known, event, forced),
+    ...became(event.stream, { lock: null, updatedAt: event.time }),
+  ],
+  // A key keeps its place when its value changes.
+  WorkspaceTagged: ({ tags }, { stream, time }, known) => {
+    const byKey = new Map([...tagsOf(known, stream), ...tags].map((tag) => [tag.key, tag]));
+    return became(stream, { tags: [...byKey.values()], updatedAt: time });
+  },
+  WorkspaceUntagged: ({ keys }, { stream, time }, known) =>
+    became(stream, { tags: tagsOf(known, stream).filter(({ key }) => !keys.includes(key)), updatedAt: time }),
+  RemoteStateConsumersAdded: ({ workspaces: added }, { stream, time }, known) => {
+    const all = new Set([...idsIn(known, stream, 'remoteStateConsumers'), ...added]);
+    return became(stream, { remoteStateConsumers: [...all], updatedAt: time });
+  },
+  RemoteStateConsumersRemoved: ({ workspaces: removed }, { stream, time }, known) => {
+    const left = idsIn(known, stream, 'remoteStateConsumers').filter((id) => !removed.includes(id));
+    return became(stream, { remoteStateConsumers: left, updatedAt: time });
+  },
+  StateVersionCreated: null,
+  StateVersionFinalized: ({ id, outputs }) =>
+    born(id, { outputs: outputs.map((output) => ({ id: output.id, name: output.name })) }),
+  StateVersionDiscarded: null,
+  StateVersionPromoted: ({ id, resources }, { stream, time }) =>
+    became(stream, { currentStateVersion: id, resourceCount: resources, updatedAt: time, latestChangeAt: time }),
+};
+
+const variables: Sentences<VariableEvent> = {
+  VariableCreated: ({ owner, key, category }, { stream }, known) => {
+    if (owner.type !== 'workspaces') return [];
+    return [
+      ...born(stream, { workspace: owner.id, key, category }),
+      ...became(owner.id, { variables: [...idsIn(known, owner.id, 'variables'), stream] }),
+    ];
+  },
+  // What it is called and what it is for says where it stands in the list; its value is nobody's business here.
+  VariableUpdated: ({ changes: { key, category } }, { stream }, known) => {
+    if (!known.of(stream) || (key === undefined && category === undefined)) return [];
+    return became(stream, { ...(key === undefined ? {} : { key }), ...(category === undefined ? {} : { category }) });
+  },
+  VariableDeleted: (_, { stream }, known) => {
+    const workspace = known.of(stream)?.['workspace'] as string | undefined;
+    if (workspace === undefined) return [];
+    const left = idsIn(known, workspace, 'variables').filter((id) => id !== stream);
+    return [...gone(stream), ...became(workspace, { variables: left })];
+  },
+};
+
+const policy = (id: string, days: number | null): Data => ({
+  dataRetentionPolicy: { type: days === null ? DONT_DELETES : DELETE_OLDERS, id, days },
+});
+
+const policies: Sentences<DataRetentionPolicyEvent> = {
+  DataRetentionPolicySet: ({ target, deleteOlderThanDays }, { stream }) =>
+    target.type === 'workspaces'
+      ? [...born(stream, { workspace: target.id }), ...became(target.id, policy(stream, deleteOlderThanDays))]
+      : [],
+  DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }, known) => {
+    const workspace = known.of(stream)?.['workspace'] as string | undefined;
+    return workspace === undefined ? [] : became(workspace, policy(stream, deleteOlderThanDays));
+  },
+  DataRetentionPolicyRemoved: (_, { stream }, known) => {
+    const workspace = known.of(stream)?.['workspace'] as string | undefined;
+    return workspace === undefined ? [] : [...gone(stream), ...became(workspace, { dataRetentionPolicy: null })];
+  },
+};
+
+const sshKeys: Sentences<SshKeyEvent> = {
+  SshKeyCreated: null,
+  SshKeyRenamed: null,
+  SshKeyReplaced: null,
+  SshKeyDeleted: (_, { stream }, known) => known.usersOf(stream).flatMap((id) => became(id, { sshKey: null })),
+};
+
+/** What every event means for the history. */
+const SENTENCES: Readonly<Record<string, ((data: never, event: Told, known: Known) => readonly Change[]) | null>> = {
+  ...organizations,
+  ...projects,
+  ...workspaces,
+  ...variables,
+  ...runs,
+  ...configurations,
+  ...policies,
+  ...sshKeys,
+};
+
+/** Types of the events that mean something. */
+export const TOLD: readonly string[] = Object.keys(SENTENCES).filter((type) => SENTENCES[type] !== null);
+
+export const changesBy = (event: Told, known: Known): readonly Change[] =>
+  SENTENCES[event.type]?.(event.data as never, event, known) ?? [];
+
+/** The subjects that an event is about, by name. */
+export const namedBy = ({ stream, data }: Recorded): readonly string[] => {
+  const { workspace, owner, target } = data as { workspace?: string; owner?: { id: string }; target?: { id: string } };
+  return [stream, workspace, owner?.id, target?.id].filter((id) => id !== undefined);
+};

@@ -1,0 +1,12 @@
+import type { Slice } from '#event-store';
+import { historyFollower } from './history.follower.js';
+
+/** It has no events of its own; it keeps what those of others have made of things. */
+export const historySlice: Slice = {
+  name: 'history',
+  kinds: {},
+  aggregates: [],
+  projections: [],
+  followers: [historyFollower],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,61 @@
+import type { Recorded, Timestamp } from '#kernel';
+import { fieldsChanged } from './fields.js';
+
+/** What is known of a subject, such as a workspace, at some time. */
+export type Data = Readonly<Record<string, unknown>>;
+
+/** How a subject was from `since` until its next version. Every event that changes it makes one. */
+export type Version = {
+  readonly subject: string;
+  readonly ordinal: number;
+  readonly since: Timestamp;
+  /** The version whose data this one's completes; its own number where nothing is missing. */
+  readonly frame: number;
+  /** What differs from the frame; null: it was deleted. */
+  readonly data: Data | null;
+};
+
+/** The last version of a subject, and what it comes to with its frame. */
+export type Standing = Version & { readonly whole: Data | null };
+
+/** A version as it is written, with what made it. */
+export type NewVersion = Version & {
+  readonly organization: string;
+  /** Fields that changed, in the API's names. */
+  readonly changed: readonly string[];
+  readonly event: Recorded;
+};
+
+/** In characters of JSON. Settings are far more than that, a lock with all that goes with it is less. */
+const FRAME_FROM = 600;
+
+/** What is kept of the next version: what differs from the frame, or all of it where that would be too much. */
+const kept = (
+  ordinal: number,
+  before: Standing | undefined,
+  patch: Data,
+  whole: Data,
+): Pick<Version, 'frame' | 'data'> => {
+  if (!before?.data) return { frame: ordinal, data: whole };
+  const data = before.frame === before.ordinal ? patch : { ...before.data, ...patch };
+  if (JSON.stringify(data).length > FRAME_FROM) return { frame: ordinal, data: whole };
+  return { frame: before.frame, data };
+};
+
+/** Clocks of two gateways may differ: the history of a subject never goes back. */
+const later = (time: Timestamp, before: Standing | undefined): Timestamp =>
+  before && before.since > time ? before.since : time;
+
+/** The version that an event makes of a subject: `patch` is what it changes, null where it ends it. */
+export const nextVersion = (
+  before: Standing | undefined,
+  { subject, patch }: { readonly subject: string; readonly patch: Data | null },
+  event: Recorded & { readonly organization: string },
+): NewVersion & Standing => {
+  const ordinal = (before?.ordinal ?? 0) + 1;
+  const made = { subject, ordinal, since: later(event.time, before), organization: event.organization, event };
+  if (patch === null) return { ...made, frame: ordinal, data: null, whole: null, changed: [] };
+  const whole = { ...before?.whole, ...patch };
+  const changed = fieldsChanged(before?.whole ?? null, whole, Object.keys(patch));
+  return { ...made, ...kept(ordinal, before, patch, whole), whole, changed };
+};

@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  answered,
+  giveWorkspace,
+  makeAgentPool,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeProject,
+  makeRun,
+  makeTeam,
+  makeWorkspace,
+  reportBody,
+  resource,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { newStateVersion, stateFile } from '../../test/support/state-file.js';
+
+let server: TestServer;
+let admin: string;
+let land: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  await makeOrganization(server, 'acme');
+  admin = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  land = await makeProject(server, 'acme', 'land');
+});
+
+afterAll(() => server.close());
+
+type Entry = { readonly id: string; readonly type: string; readonly attributes: any; readonly relationships: any };
+
+const did = async (answer: Promise<Answer>, status: number): Promise<Answer> => answered(await answer, status);
+
+const historyOf = async (id: string, query = '', api: Api = server): Promise<Entry[]> =>
+  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.data as Entry[];
+
+const totalOf = async (id: string, query = '', api: Api = server): Promise<number> =>
+  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.meta.pagination[
+    'total-count'
+  ] as number;
+
+/** `auto-apply: false → true`, by event. */
+const told = (entries: readonly Entry[]): string[] =>
+  entries.map(({ attributes: { event, changes } }) => {
+    const words = (changes as { field: string; from: unknown; to: unknown }[]).map(
+      ({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`,
+    );
+    return [event as string, ...words].join('; ');
+  });
+
+const patch = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+  did(server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships)), 200);
+
+const act = (id: string, action: string, body?: object): Promise<Answer> =>
+  did(server.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);
+
+const addVariable = async (id: string, key: string): Promise<string> => {
+  const body = resource('vars', { key, value: 'v', category: 'terraform' });
+  return (await did(server.post(`/api/v2/workspaces/${id}/vars`, body), 201)).body.data.id as string;
+};
+
+describe('the history of a workspace', () => {
+  it('tells, newest first, what each event changed, from what and to what', async () => {
+    const id = await makeWorkspace(server, 'acme', 'one');
+    const project = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.relationships.project.data.id;
+    await patch(id, { 'auto-apply': true, 'terraform-version': '1.9.8', description: 'net' });
+    await patch(
+      id,
+      { name: 'uno', 'trigger-prefixes': ['modules'] },
+      { project: { data: { type: 'projects', id: land } } },
+    );
+    await act(id, 'lock', { reason: 'applying the network' });
+    const state = newStateVersion(stateFile(), { inline: true });
+    const version = (await did(server.post(`/api/v2/workspaces/${id}/state-versions`, state), 201)).body.data.id;
+    await act(id, 'unlock');
+    const bindings = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+    await did(server.patch(`/api/v2/workspaces/${id}/tag-bindings`, bindings), 200);
+    const flat = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
+    await did(server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat), 204);
+    const variable = await addVariable(id, 'region');
+    await did(server.delete(`/api/v2/workspaces/${id}/vars/${variable}`), 204);
+    const other = await makeWorkspace(server, 'acme', 'other');
+    const consumers = { data: [{ type: 'workspaces', id: other }] };
+    await did(server.post(`/api/v2/workspaces/${id}/relationships/remote-state-consumers`, consumers), 204);
+    await patch(id, { 'execution-mode': 'local', description: null });
+    await did(server.delete(`/api/v2/workspaces/${id}`), 204);
+
+    const entries = await historyOf(id);
+    const lines = told(entries).slice(0, -1);
+    const holder = JSON.stringify({ id: admin, name: 'admin', type: 'users' });
+    expect(lines).toEqual([
+      'WorkspaceDeleted',
+      'WorkspaceUpdated; description: "net" → null; execution-mode: "remote" → "local"; setting-overwrites: ' +
+        '{"agent-pool":false,"execution-mode":false} → {"agent-pool":true,"execution-mode":true}',
+      `RemoteStateConsumersAdded; remote-state-consumers: [] → ["${other}"]`,
+      `VariableDeleted; vars: ["${variable}"] → []`,
+      `VariableCreated; vars: [] → ["${variable}"]`,
+      'WorkspaceTagged; tag-bindings: [{"key":"env","value":"prod"}] → [{"key":"env","value":"prod"},{"key":"flat","value":""}]',
+      'WorkspaceTagged; tag-bindings: [] → [{"key":"env","value":"prod"}]',
+      `WorkspaceUnlocked; locked: true → false; locked-by: ${holder} → null; locked-reason: "applying the network" → null`,
+      `StateVersionPromoted; current-state-version: null → "${version}"; resource-count: 0 → 1`,
+      `WorkspaceLocked; locked: false → true; locked-by: null → ${holder}; locked-reason: null → "applying the network"`,
+      `WorkspaceMoved; project: "${project}" → "${land}"`,
+      'WorkspaceUpdated; name: "one" → "uno"; trigger-prefixes: [] → ["modules"]',
+      `WorkspaceUpdated; auto-apply: false → true; description: null → "net"; terraform-version: ${JSON.stringify(
+        entries.at(-1)?.attributes.changes.find(({ field }: any) => field === 'terraform-version').to,
+      )} → "1.9.8"`,
+    ]);
+  });
+
+  it('begins with what the workspace was born with', async () => {
+    const id = await makeWorkspace(server, 'acme', 'born', { 'auto-apply': true });
+    const [birth] = await historyOf(id);
+    const values = new Map(birth?.attributes.changes.map(({ field, from, to }: any) => [field, [from, to]]));
+    expect(birth?.attributes.event).toBe('WorkspaceCreated');
+    expect(values.get('name')).toEqual([null, 'born']);
+    expect(values.get('auto-apply')).toEqual([null, true]);
+    expect(values.get('locked')).toEqual([null, false]);
+    expect(values.get('tag-bindings')).toEqual([null, []]);
+    // What is null was null before.
+    expect(values.has('description')).toBe(false);
+  });
+
+  it('tells who did it, by which request and when: what as-of then shows is what it made', async () => {
+    const id = await makeWorkspace(server, 'acme', 'acted');
+    const ada = await makeMember(server, 'acme', 'ada', [await teamOn(id, 'admin')]);
+    const answer = answered(
+      await ada.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })),
+      200,
+    );
+    const [entry] = await historyOf(id);
+    const { attributes, relationships } = entry as Entry;
+    expect(entry).toMatchObject({ type: 'workspace-changes', attributes: { version: 2, 'actor-name': ada.username } });
+    expect(attributes['request-id']).toBe(answer.headers.get('x-request-id'));
+    expect(attributes['created-at']).toBe(answer.body.data.attributes['updated-at']);
+    expect(relationships.actor.data).toEqual({ type: 'users', id: ada.id });
+    expect(relationships.workspace.data).toEqual({ type: 'workspaces', id });
+    const then = await ada.get(`/api/v2/workspaces/${id}?as-of=${attributes['created-at']}`);
+    expect(then.body).toEqual(answer.body);
+    const logged = await server.store.stream(id);
+    expect(entry?.id).toBe(logged.at(-1)?.id);
+  });
+
+  it('names an organization’s token as clients know it', async () => {
+    const id = await makeWorkspace(server, 'acme', 'machines');
+    const machine = server.as(await makeOrganizationToken(server, 'acme'));
+    answered(await machine.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })), 200);
+    const [entry] = await historyOf(id);
+    expect(entry?.relationships.actor.data.type).toBe('users');
+    expect(entry?.attributes['actor-name']).toBe('acme');
+  });
+
+  it('has room for whoever did it, however long they are called', async () => {
+    const id = await makeWorkspace(server, 'acme', 'executed');
+    await makeConfigurationVersion(server, id);
+    const run = await makeRun(server, id);
+    const pool = await makeAgentPool(server, 'acme', 'edge');
+    // As random as can be: an index has little room, and makes some by packing what repeats itself.
+    const name = Array.from(randomBytes(1_000), (byte, n) => String.fromCodePoint(0x4e00 + byte * 80 + (n % 80))).join(
+      '',
+    );
+    const body = resource('authentication-tokens', { description: name });
+    const token = await did(server.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body), 201);
+    const agent = server.as(token.body.data.attributes.token as string);
+    for (const status of ['planning', 'errored']) {
+      await did(agent.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
+    }
+    const [entry] = await historyOf(id);
+    expect([entry?.attributes.event, entry?.attributes['actor-name']]).toEqual([
+      'WorkspaceUnlocked',
+      name.slice(0, 100),
+    ]);
+    expect((await historyOf(id, `filter[actor]=${encodeURIComponent(name)}`)).length).toBeGreaterThan(0);
+    expect(await historyOf(id, `filter[actor]=${pool}`)).toEqual(
+      await historyOf(id, `filter[actor]=${encodeURIComponent(name)}`),
+    );
+  });
+
+  it('is paged and counted, and filtered by fields and by who did it', async () => {
+    const id = await makeWorkspace(server, 'acme', 'paged');
+    const ben = await makeMember(server, 'acme', 'ben', [await teamOn(id, 'admin')]);
+    for (let n = 0; n < 3; n += 1) {
+      await patch(id, { 'auto-apply': n % 2 === 0 });
+      await did(ben.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+      await did(ben.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
+    }
+    const all = await historyOf(id);
+    expect(all).toHaveLength(10);
+    const pages = await Promise.all([1, 2, 3, 4].map((n) => historyOf(id, `page[size]=3&page[number]=${n}`)));
+    expect(pages.flat()).toEqual(all);
+    expect(await totalOf(id, 'page[size]=3&page[number]=2')).toBe(10);
+    expect(await historyOf(id, 'page[number]=9')).toEqual([]);
+    expect(await totalOf(id, 'page[number]=9')).toBe(10);
+    const count = async (query: string): Promise<[number, number]> => [
+      (await historyOf(id, query)).length,
+      await totalOf(id, query),
+    ];
+    expect(await count('filter[field]=auto-apply')).toEqual([4, 4]);
+    expect(await count('filter[field]=auto-apply,locked')).toEqual([10, 10]);
+    expect(await count('filter[field]=nothing-such')).toEqual([0, 0]);
+    expect(await count('filter[field]=iac-version')).toEqual(await count('filter[field]=terraform-version'));
+    expect(await count('filter[field]=iac-version')).not.toEqual([0, 0]);
+    expect(await count(`filter[actor]=${ben.id}`)).toEqual([6, 6]);
+    expect(await count(`filter[actor]=${ben.username}`)).toEqual([6, 6]);
+    expect(await count(`filter[actor]=${admin}&filter[field]=locked`)).toEqual([1, 1]);
+    expect(await count(`filter[actor]=${admin},${ben.username}`)).toEqual([10, 10]);
+    expect(await count('filter[actor]=nobody')).toEqual([0, 0]);
+    // What was before an entry is that which was before it, and not the entry next to it on the page.
+    const [last, former] = await historyOf(id, 'filter[field]=auto-apply');
+    expect(told([last as Entry, former as Entry])).toEqual([
+      'WorkspaceUpdated; auto-apply: false → true',
+      'WorkspaceUpdated; auto-apply: true → false',
+    ]);
+  });
+});
+
+let teams = 0;
+const teamOn = async (workspace: string, access: string): Promise<string> => {
+  const team = await makeTeam(server, 'acme', `team-${(teams += 1)}`);
+  await giveWorkspace(server, team, workspace, access);
+  return team;
+};
+
+describe('the self-hosted edition', () => {
+  it('knows no health assessments in the past either', async () => {
+    const hosted = await startTestServer({ followers: true, env: { CADASTRE_EDITION: 'self-hosted' } });
+    try {
+      await makeOrganization(hosted, 'acme');
+      const id = await makeWorkspace(hosted, 'acme', 'one');
+      const [birth] = await historyOf(id, '', hosted);
+      const fields = birth?.attributes.changes.map(({ field }: any) => field);
+      expect(fields).toContain('auto-apply');
+      expect(fields).not.toContain('assessments-enabled');
+    } finally {
+      await hosted.close();
+    }
+  });
+});

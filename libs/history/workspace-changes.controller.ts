@@ -1,0 +1,39 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, may, type Actor } from '#access';
+import { Database } from '#event-store';
+import { listOf, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
+import { fieldOf } from './fields.js';
+import type { WorkspacePlace } from './places.queries.js';
+import { written } from './to-history.js';
+import { workspaceChangeResource } from './workspace-changes.document.js';
+import { listChanges, workspaceInHistory } from './workspace-changes.queries.js';
+
+/** Who changed what of a workspace. */
+@Controller('api/v2')
+export class WorkspaceChangesController {
+  constructor(private readonly database: Database) {}
+
+  @Get('workspaces/:id/history')
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const filter = { fields: listOf(query, 'filter[field]').map(fieldOf), actors: listOf(query, 'filter[actor]') };
+    await written(this.database);
+    const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
+    const { rows, total } = await listChanges(this.database, id, page, filter, hidden);
+    const data = rows.map((row) => workspaceChangeResource(id, row, hidden));
+    return pageDocument(data, page, total, request.url);
+  }
+}
+
+/** What the caller is not shown of the workspace as it is now either. */
+const hiddenFrom = (actor: Actor, place: WorkspacePlace): readonly string[] => [
+  ...(may(actor, 'read-variables', place) ? [] : ['vars']),
+  // Others are workspaces, which who reads this one need not see.
+  ...(may(actor, 'read-workspace', { organization: place.organization }) ? [] : ['remote-state-consumers']),
+];

@@ -1,0 +1,82 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, type Actor } from '#access';
+import { limitOf, type Listed, type Page } from '#json-api';
+import type { Person } from './chronicle.js';
+import { NAME_MOST } from './history.follower.js';
+import { placeOf, type WorkspacePlace } from './places.queries.js';
+import type { Data } from './versions.js';
+
+export type WorkspaceChangeRow = {
+  /** The event's. */
+  readonly id: string;
+  readonly event: string;
+  /** Of the event in its stream. */
+  readonly version: number;
+  readonly createdAt: Timestamp;
+  readonly request: string | null;
+  readonly actor: Person;
+  readonly changed: readonly string[];
+  readonly before: Data | null;
+  /** Null where the workspace was deleted. */
+  readonly after: Data | null;
+};
+
+export type ChangeFilter = {
+  /** Any of these, in the API's names; all where there is none. */
+  readonly fields: readonly string[];
+  /** The same of who did it, by ids or names. */
+  readonly actors: readonly string[];
+};
+
+/** The workspace's place, where the caller may read its history. */
+export const workspaceInHistory = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+): Promise<WorkspacePlace> => {
+  const place = await database.row<WorkspacePlace>(placeOf(actor, workspace));
+  if (!place) throw notFound();
+  demand(actor, 'read-workspace-history', place);
+  return place;
+};
+
+/** Names are there as far as the index has room for them. */
+const isBy = (actors: readonly string[]): Sql => sql`
+  array[actor_id, actor_name] && array(select left(named, ${NAME_MOST}) from unnest(${actors}::text[]) as named)`;
+
+/** Both are in the index of the versions: rows are read of those alone that are shown. */
+const conditionsOf = (workspace: string, { fields, actors }: ChangeFilter, hidden: readonly string[]): Sql =>
+  sql.and([
+    sql`subject = ${workspace}`,
+    ...(fields.length > 0 ? [sql`changed && ${fields.filter((field) => !hidden.includes(field))}::text[]`] : []),
+    ...(actors.length > 0 ? [isBy(actors)] : []),
+    // What changed nothing that the caller may know of is not there. A deletion changes no field.
+    ...(hidden.length > 0 ? [sql`(not changed <@ ${hidden}::text[] or changed = '{}')`] : []),
+  ]);
+
+/** Newest first, without what changed `hidden` fields alone. What was before comes along, so that nothing has to be folded. */
+export const listChanges = async (
+  database: Database,
+  workspace: string,
+  page: Page,
+  filter: ChangeFilter,
+  hidden: readonly string[],
+): Promise<Listed<WorkspaceChangeRow>> => {
+  const where = conditionsOf(workspace, filter, hidden);
+  const whole = (h: string): Sql =>
+    sql.raw(
+      `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
+    );
+  const found = await database.rows<WorkspaceChangeRow & { total: number }>(sql`
+    select counted.total, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
+           jsonb_build_object('type', h.actor_type, 'id', h.actor_id, 'name', h.actor_name) as actor, h.changed,
+           ${whole('h')} as after, ${whole('former')} as before
+      from (select count(*) as total from history_versions where ${where}) counted
+      left join lateral (select ordinal from history_versions where ${where} order by ordinal desc ${limitOf(page)}) shown
+        on true
+      left join history_versions h on h.subject = ${workspace} and h.ordinal = shown.ordinal
+      left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
+     order by h.ordinal desc`);
+  return { rows: found.filter(({ id }) => id !== null), total: found[0]?.total ?? 0 };
+};

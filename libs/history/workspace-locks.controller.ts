@@ -1,0 +1,51 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { pageDocument, pageOf, type Document, type Listed, type Page, type Query as QueryOf } from '#json-api';
+import { Clock } from '#kernel';
+import { written } from './to-history.js';
+import { workspaceLockResource } from './workspace-locks.document.js';
+import { listHeldLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
+
+/** Who holds the locks of workspaces, and who held them. */
+@Controller('api/v2')
+export class WorkspaceLocksController {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('organizations/:organization/locks')
+  listHeld(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.page(query, request, (page) => listHeldLocks(this.database, actor, organization, page));
+  }
+
+  @Get('workspaces/:id/lock-history')
+  listOf(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.page(query, request, (page) => listLocksOf(this.database, actor, id, page));
+  }
+
+  private async page(
+    query: QueryOf,
+    { url }: FastifyRequest,
+    list: (page: Page) => Promise<Listed<WorkspaceLockRow>>,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    await written(this.database);
+    const { rows, total } = await list(page);
+    const now = this.clock.now();
+    const data = rows.map((row) => workspaceLockResource(row, now));
+    return pageDocument(data, page, total, url);
+  }
+}

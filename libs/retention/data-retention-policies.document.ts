@@ -1,0 +1,21 @@
+import type { Resource } from '#json-api';
+import type { PolicyRow } from './data-retention-policies.queries.js';
+import { DELETE_OLDERS, DONT_DELETES } from './to-retention.js';
+
+/** One of two types, by what the policy says. `target` is whose it is, which a workspace's may not be. */
+export const policyResource = ({
+  id,
+  deleteOlderThanDays: days,
+  workspace,
+  organizationName,
+}: PolicyRow): Resource => ({
+  id,
+  type: days === null ? DONT_DELETES : DELETE_OLDERS,
+  attributes: days === null ? {} : { 'delete-older-than-n-days': days },
+  relationships: {
+    target: {
+      data:
+        workspace === null ? { type: 'organizations', id: organizationName } : { type: 'workspaces', id: workspace },
+    },
+  },
+});

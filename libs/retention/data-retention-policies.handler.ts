@@ -1,0 +1,88 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids } from '#kernel';
+import { EventStore, firstRow, unborn, unchanged, writeOf, type Loaded, type Write } from '#event-store';
+import { contextOf, type Actor } from '#access';
+import { dataRetentionPolicy, type DataRetentionPolicy } from './data-retention-policy.js';
+import {
+  policyById,
+  policyForCommand,
+  type PolicyForCommand,
+  type PolicyOf,
+  type PolicyRow,
+} from './data-retention-policies.queries.js';
+
+/** Makes the policy, or changes the one that there is; null days: nothing is deleted. */
+export class SetRetention extends Command<PolicyRow> {
+  constructor(
+    readonly of: PolicyOf,
+    readonly deleteOlderThanDays: number | null,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Does nothing where there is none: what is wanted is so already. */
+export class RemoveRetention extends Command<void> {
+  constructor(
+    readonly of: PolicyOf,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+type Found = Loaded<DataRetentionPolicy> & { readonly found: PolicyForCommand };
+
+/** The organization before the workspace, as everybody does: or two might wait for one another. */
+const heldBy = ({ held }: PolicyForCommand): Write[] =>
+  held.toSorted((a, b) => (a.stream < b.stream ? -1 : 1)).map(({ stream, version }) => unchanged(stream, version));
+
+@CommandHandler(SetRetention)
+export class SetRetentionHandler implements ICommandHandler<SetRetention> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ of, deleteOlderThanDays, actor }: SetRetention): Promise<PolicyRow> {
+    const id = this.ids.next('drp');
+    const load = async (): Promise<Found> => {
+      const found = await policyForCommand(this.store.database, actor, of);
+      const { policy, snapshot } = found;
+      if (policy === null) return { ...unborn(id, dataRetentionPolicy), found };
+      return { ...(await this.store.restore(policy, dataRetentionPolicy, snapshot ?? undefined)), found };
+    };
+    const work = () =>
+      this.store.handle({
+        decider: dataRetentionPolicy,
+        load,
+        command: ({ found: { target, organizationName } }) =>
+          ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
+        organization: ({ found }) => found.organization,
+        holding: ({ found }) => heldBy(found),
+        context: contextOf(actor),
+        read: ({ stream }) => [policyById(stream)],
+      });
+    // Two that both found none: the second finds the first's.
+    const { rows } = await this.store.untilFirst(work, { races: 'data_retention_policies_owner_key' });
+    return firstRow<PolicyRow>(rows);
+  }
+}
+
+@CommandHandler(RemoveRetention)
+export class RemoveRetentionHandler implements ICommandHandler<RemoveRetention> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ of, actor }: RemoveRetention): Promise<void> {
+    await this.store.untilFirst(async () => {
+      const found = await policyForCommand(this.store.database, actor, of);
+      if (found.policy === null) return;
+      const loaded = await this.store.restore(found.policy, dataRetentionPolicy, found.snapshot ?? undefined);
+      const { organizationName, organization } = found;
+      const command = { type: 'RemoveDataRetentionPolicy', data: { organizationName } } as const;
+      const write = writeOf(dataRetentionPolicy, loaded, organization, command);
+      await this.store.append([...heldBy(found), write], contextOf(actor));
+    });
+  }
+}

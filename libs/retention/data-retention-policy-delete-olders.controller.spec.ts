@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { logLength } from '../../test/support/log.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
+import {
+  answered,
+  giveWorkspace,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { retentionSlice } from './index.js';
+import { deleteOlders, dontDeletes } from './spec.js';
+
+let server: TestServer;
+let acme: SeededOrganization;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  acme = await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'neighbour');
+});
+
+afterAll(() => server.close());
+
+let count = 0;
+const newWorkspace = (organization = 'acme'): Promise<string> =>
+  makeWorkspace(server, organization, `ws-${(count += 1)}`);
+
+const newOrganization = async (): Promise<string> =>
+  (await makeOrganization(server, `organization-${(count += 1)}`)).name;
+
+const owner = (of: string): string =>
+  of.startsWith('ws-') ? `/api/v2/workspaces/${of}` : `/api/v2/organizations/${of}`;
+const policy = (of: string): string => `${owner(of)}/relationships/data-retention-policy`;
+
+/** What the owner's own document says of it. */
+const relationOf = async (of: string): Promise<unknown> =>
+  answered(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
+
+const problemsOf = ({ body }: Answer): [string, string][] =>
+  body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
+
+describe.each([
+  ['a workspace', 'workspaces', () => newWorkspace()],
+  ['an organization', 'organizations', () => newOrganization()],
+] as const)('the policy of %s', (_, type, make) => {
+  it('is none at first', async () => {
+    const of = await make();
+    answered(await server.get(policy(of)), 404);
+    expect(await relationOf(of)).toEqual({ data: null });
+  });
+
+  it.each(['post', 'patch'] as const)(
+    'is made, changed and turned into the other kind by %s, and keeps its id',
+    async (write) => {
+      const of = await make();
+      const { body: made } = answered(await server[write](policy(of), deleteOlders(30)), 200);
+      const { id } = made.data;
+      expect(made.data).toEqual({
+        id: expect.stringMatching(/^drp-\w{16}$/),
+        type: 'data-retention-policy-delete-olders',
+        attributes: { 'delete-older-than-n-days': 30 },
+        relationships: { target: { data: { type, id: of } } },
+      });
+      expect((await server.get(policy(of))).body).toEqual(made);
+      expect(await relationOf(of)).toEqual({ data: { type: made.data.type, id } });
+      const changed = answered(await server[write](policy(of), deleteOlders(60)), 200).body.data;
+      expect(changed).toEqual({ ...made.data, attributes: { 'delete-older-than-n-days': 60 } });
+      const kept = answered(await server[write](policy(of), dontDeletes), 200).body;
+      expect(kept.data).toEqual({ ...made.data, type: 'data-retention-policy-dont-deletes', attributes: {} });
+      expect((await server.get(policy(of))).body).toEqual(kept);
+      expect(await relationOf(of)).toEqual({ data: { type: kept.data.type, id } });
+      expect(answered(await server[write](policy(of), deleteOlders(30)), 200).body).toEqual(made);
+    },
+  );
+
+  it('is answered in the type that it was first called by, to who calls it so', async () => {
+    const of = await make();
+    for (const write of ['post', 'patch'] as const) {
+      const body = resource('data-retention-policies', { 'delete-older-than-n-days': 7 });
+      const { data } = answered(await server[write](policy(of), body), 200).body;
+      expect(data).toMatchObject({
+        type: 'data-retention-policies',
+        attributes: { 'delete-older-than-n-days': 7 },
+      });
+      expect((await server.get(policy(of))).body.data).toEqual({
+        ...data,
+        type: 'data-retention-policy-delete-olders',
+      });
+    }
+  });
+
+  it.each([
+    resource('data-retention-policy-delete-olders', { deleteOlderThanNDays: 7 }),
+    resource('', { 'delete-older-than-n-days': 7 }),
+    { data: { attributes: { 'delete-older-than-n-days': 7 } } },
+  ])('is read out of %j, too', async (body) => {
+    const { data } = answered(await server.post(policy(await make()), body), 200).body;
+    expect(data).toMatchObject({
+      type: 'data-retention-policy-delete-olders',
+      attributes: { 'delete-older-than-n-days': 7 },
+    });
+  });
+
+  const ATTRIBUTE = '/data/attributes/delete-older-than-n-days';
+  it.each([
+    [deleteOlders(0), ATTRIBUTE, 'Delete older than n days must be greater than 0'],
+    [deleteOlders(-1), ATTRIBUTE, 'Delete older than n days must be greater than 0'],
+    [deleteOlders(1.5), ATTRIBUTE, 'Delete older than n days must be a whole number'],
+    [deleteOlders(1e300), ATTRIBUTE, 'Delete older than n days must be at most 36500'],
+    [deleteOlders('30'), ATTRIBUTE, 'Delete older than n days must be a number'],
+    [deleteOlders(null), ATTRIBUTE, "Delete older than n days can't be blank"],
+    [resource('data-retention-policy-delete-olders'), ATTRIBUTE, "Delete older than n days can't be blank"],
+    [
+      resource('workspaces', {}),
+      '/data/type',
+      'Type must be data-retention-policy-delete-olders or data-retention-policy-dont-deletes or data-retention-policies',
+    ],
+  ])('is not made of %j', async (body, pointer, detail) => {
+    const of = await make();
+    for (const write of ['post', 'patch'] as const) {
+      expect(problemsOf(answered(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
+    }
+    expect(await relationOf(of)).toEqual({ data: null });
+  });
+
+  it('is removed, and another one made after it', async () => {
+    const of = await make();
+    const first = answered(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
+    answered(await server.delete(policy(of)), 204);
+    answered(await server.get(policy(of)), 404);
+    expect(await relationOf(of)).toEqual({ data: null });
+    // What is wanted is so already.
+    answered(await server.delete(policy(of)), 204);
+    const second = answered(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
+    expect(second).not.toBe(first);
+  });
+
+  it('leaves nothing in the log where it is so already', async () => {
+    const of = await make();
+    answered(await server.post(policy(of), deleteOlders(30)), 200);
+    const before = await logLength(server.store);
+    answered(await server.post(policy(of), deleteOlders(30)), 200);
+    expect(await logLength(server.store)).toBe(before);
+  });
+
+  it('is one, however many write it at once', async () => {
+    const of = await make();
+    const days = Array.from({ length: 20 }, (_, n) => n + 1);
+    const answers = await Promise.all(days.map((n) => server.post(policy(of), deleteOlders(n))));
+    const ids = new Set(answers.map((answer) => answered(answer, 200).body.data.id as string));
+    expect(ids.size).toBe(1);
+    const { data } = (await server.get(policy(of))).body;
+    expect([...ids]).toEqual([data.id]);
+    expect(days).toContain(data.attributes['delete-older-than-n-days']);
+    const rows = await server.database.rows(sql`select 1 from data_retention_policies where id = ${data.id}`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('goes with its owner, and is not made for one that is going', async () => {
+    const of = await make();
+    const made = answered(await server.post(policy(of), deleteOlders(30)), 200).body.data.id as string;
+    const late = await make();
+    for (const body of [deleteOlders(60), dontDeletes]) answered(await server.post(policy(of), body), 200);
+    meanwhile(server.store, () => server.delete(owner(late)));
+    answered(await server.post(policy(late), deleteOlders(30)), 404);
+    meanwhile(server.store, () => server.delete(owner(of)));
+    answered(await server.post(policy(of), deleteOlders(90)), 404);
+    const left = await server.database.rows(
+      sql`select 1 from data_retention_policies where id = ${made} or owner in (${of}, ${late})`,
+    );
+    expect(left).toEqual([]);
+  });
+});
+
+describe('a workspace without a policy of its own', () => {
+  it('shows its organization’s, and has none in its document', async () => {
+    const organization = await newOrganization();
+    const [plain, other] = [await newWorkspace(organization), await newWorkspace(organization)];
+    const shared = answered(await server.post(policy(organization), deleteOlders(90)), 200).body;
+    expect((await server.get(policy(plain))).body).toEqual(shared);
+    expect(await relationOf(plain)).toEqual({ data: null });
+    const own = answered(await server.post(policy(other), dontDeletes), 200).body;
+    expect((await server.get(policy(other))).body).toEqual(own);
+    expect((await server.get(policy(organization))).body).toEqual(shared);
+    answered(await server.delete(policy(other)), 204);
+    expect((await server.get(policy(other))).body).toEqual(shared);
+    // Nor is it removed through a workspace that only follows it.
+    answered(await server.delete(policy(plain)), 204);
+    expect((await server.get(policy(organization))).body).toEqual(shared);
+    answered(await server.delete(owner(organization)), 204);
+    const left = await server.database.rows(sql`select 1 from data_retention_policies where id = ${shared.data.id}`);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('who may', () => {
+  it('write the policy of a workspace: who administers it; read it: who sees it', async () => {
+    const workspace = await newWorkspace();
+    const [admins, writers] = [await makeTeam(server, 'acme', 'admins'), await makeTeam(server, 'acme', 'writers')];
+    await giveWorkspace(server, admins, workspace, 'admin');
+    await giveWorkspace(server, writers, workspace, 'write');
+    const admin = await makeMember(server, 'acme', 'ada', [admins]);
+    const writer = await makeMember(server, 'acme', 'will', [writers]);
+    const stranger = await makeMember(server, 'neighbour', 'stan');
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    answered(await admin.post(policy(workspace), deleteOlders(30)), 200);
+    for (const [api, read] of [[writer, 200] as const, [token, 200] as const, [stranger, 404] as const]) {
+      const answers = [
+        await api.get(policy(workspace)),
+        // Nor does it learn what is wrong with the policy.
+        await api.post(policy(workspace), deleteOlders(0)),
+        await api.patch(policy(workspace), dontDeletes),
+        await api.delete(policy(workspace)),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([read, 404, 404, 404]);
+    }
+    answered(await admin.delete(policy(workspace)), 204);
+    answered(await server.as(null).get(policy(workspace)), 401);
+  });
+
+  it('write the policy of an organization: its owners; read it: everybody in it', async () => {
+    const owner = await makeMember(server, 'acme', 'olga', [acme.ownersTeam]);
+    const member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'plain')]);
+    const stranger = await makeMember(server, 'neighbour', 'nora');
+    answered(await owner.post(policy('acme'), deleteOlders(30)), 200);
+    for (const [api, read] of [[member, 200] as const, [stranger, 404] as const]) {
+      const answers = [
+        await api.get(policy('acme')),
+        await api.post(policy('acme'), deleteOlders(0)),
+        await api.delete(policy('acme')),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([read, 404, 404]);
+    }
+    answered(await owner.delete(policy('acme')), 204);
+  });
+});
+
+describe('the trail of policies', () => {
+  it('tells of creation, change and deletion, in the catalogue’s words', async () => {
+    const { id: organizationId } = await makeOrganization(server, 'audited');
+    const workspace = await newWorkspace('audited');
+    const made = answered(await server.post(policy(workspace), deleteOlders(30)), 200).body.data.id as string;
+    answered(await server.post(policy(workspace), dontDeletes), 200);
+    answered(await server.post(policy(workspace), deleteOlders(14)), 200);
+    answered(await server.delete(policy(workspace)), 204);
+    await caughtUp(server.database, 'audit_trail');
+    const entries = await server.database.rows<{ entry: { resource: object } }>(
+      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${made} order by timestamp`,
+    );
+    const told = { organization: 'audited', organization_id: organizationId };
+    expect(entries.map(({ entry }) => entry.resource)).toEqual(
+      [
+        ['create', { ...told, delete_older_than_n_days: 30, workspace_id: workspace }],
+        ['update', { ...told, delete_older_than_n_days: null }],
+        ['update', { ...told, delete_older_than_n_days: 14 }],
+        ['destroy', { ...told, delete_older_than_n_days: 14 }],
+      ].map(([action, meta]) => ({ id: made, type: 'data_retention_policy', action, meta })),
+    );
+  });
+});
+
+describe('the view of policies', () => {
+  it('is the one that the log makes', async () => {
+    for (const view of viewsOf([retentionSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(server.store, [retentionSlice])).toEqual([]);
+  });
+});

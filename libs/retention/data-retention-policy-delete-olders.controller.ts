@@ -1,0 +1,91 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, type Document } from '#json-api';
+import { FIRST_TYPE, policyIn } from './data-retention-policies.body.js';
+import { policyResource } from './data-retention-policies.document.js';
+import { RemoveRetention, SetRetention } from './data-retention-policies.handler.js';
+import { policyFor, type PolicyOf } from './data-retention-policies.queries.js';
+
+const OF_WORKSPACE = 'workspaces/:id/relationships/data-retention-policy';
+const OF_ORGANIZATION = 'organizations/:organization/relationships/data-retention-policy';
+
+/** Of both types of policy. Whoever writes one need not know whether there is one: POST and PATCH do the same. */
+@Controller('api/v2')
+export class DataRetentionPolicyDeleteOldersController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get(OF_WORKSPACE)
+  showOfWorkspace(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.show({ workspace }, actor);
+  }
+
+  @Get(OF_ORGANIZATION)
+  showOfOrganization(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.show({ organization }, actor);
+  }
+
+  @Post(OF_WORKSPACE)
+  @HttpCode(200)
+  setOfWorkspace(
+    @Param('id') workspace: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.set({ workspace }, body, actor);
+  }
+
+  @Post(OF_ORGANIZATION)
+  @HttpCode(200)
+  setOfOrganization(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.set({ organization }, body, actor);
+  }
+
+  @Patch(OF_WORKSPACE)
+  updateOfWorkspace(
+    @Param('id') workspace: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.set({ workspace }, body, actor);
+  }
+
+  @Patch(OF_ORGANIZATION)
+  updateOfOrganization(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.set({ organization }, body, actor);
+  }
+
+  @Delete(OF_WORKSPACE)
+  @HttpCode(204)
+  removeOfWorkspace(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<void> {
+    return this.bus.execute(new RemoveRetention({ workspace }, actor));
+  }
+
+  @Delete(OF_ORGANIZATION)
+  @HttpCode(204)
+  removeOfOrganization(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<void> {
+    return this.bus.execute(new RemoveRetention({ organization }, actor));
+  }
+
+  private async show(of: PolicyOf, actor: Actor): Promise<Document> {
+    return document(policyResource(await policyFor(this.database, actor, of)));
+  }
+
+  private async set(of: PolicyOf, body: unknown, actor: Actor): Promise<Document> {
+    const { type, days } = policyIn(body);
+    const policy = policyResource(await this.bus.execute(new SetRetention(of, days, actor)));
+    return document(type === FIRST_TYPE ? { ...policy, type } : policy);
+  }
+}

@@ -1,0 +1,66 @@
+import { notFound, unprocessable, type Decider, type Message } from '#kernel';
+
+/**
+ * For how long the data of old state versions is kept: in one workspace, or in all workspaces of an organization that
+ * have no policy of their own. `null` days: for ever, so that a workspace can be spared what its organization wants.
+ *
+ *   absent ──set──► active (set again: changed) ──remove──► removed
+ *
+ * It deletes nothing itself: see retention.chore.ts.
+ */
+export type DataRetentionPolicyEvent =
+  | Message<'DataRetentionPolicySet', Said & { target: RetentionTarget }>
+  | Message<'DataRetentionPolicyChanged', Said>
+  /** The days are those that it had. */
+  | Message<'DataRetentionPolicyRemoved', Said>;
+
+export type DataRetentionPolicyCommand =
+  | Message<'SetDataRetentionPolicy', Said & { target: RetentionTarget }>
+  | Message<'RemoveDataRetentionPolicy', Omit<Said, 'deleteOlderThanDays'>>;
+
+/** The trail tells the organization's name with it (contract §6.2). */
+type Said = { organizationName: string; deleteOlderThanDays: number | null };
+
+export type RetentionTarget = { readonly type: 'workspaces' | 'organizations'; readonly id: string };
+
+export type DataRetentionPolicy =
+  | { readonly status: 'absent' | 'removed' }
+  | { readonly status: 'active'; readonly deleteOlderThanDays: number | null };
+
+/** A hundred years: for longer there is the policy that deletes nothing. */
+const MOST_DAYS = 36_500;
+
+const DAYS = 'delete-older-than-n-days';
+
+const checkDays = (days: number | null): void => {
+  if (days === null) return;
+  if (!Number.isInteger(days)) throw unprocessable('Delete older than n days must be a whole number', DAYS);
+  if (days < 1) throw unprocessable('Delete older than n days must be greater than 0', DAYS);
+  if (days > MOST_DAYS) throw unprocessable(`Delete older than n days must be at most ${MOST_DAYS}`, DAYS);
+};
+
+export const dataRetentionPolicy: Decider<DataRetentionPolicy, DataRetentionPolicyCommand, DataRetentionPolicyEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    SetDataRetentionPolicy: ({ target, organizationName, deleteOlderThanDays }, state) => {
+      checkDays(deleteOlderThanDays);
+      if (state.status === 'active') {
+        if (state.deleteOlderThanDays === deleteOlderThanDays) return [];
+        return [{ type: 'DataRetentionPolicyChanged', data: { organizationName, deleteOlderThanDays } }];
+      }
+      if (state.status === 'removed') throw notFound();
+      return [{ type: 'DataRetentionPolicySet', data: { target, organizationName, deleteOlderThanDays } }];
+    },
+    RemoveDataRetentionPolicy: ({ organizationName }, state) => {
+      if (state.status !== 'active') throw notFound();
+      const { deleteOlderThanDays } = state;
+      return [{ type: 'DataRetentionPolicyRemoved', data: { organizationName, deleteOlderThanDays } }];
+    },
+  },
+  evolve: {
+    DataRetentionPolicySet: ({ deleteOlderThanDays }) => ({ status: 'active', deleteOlderThanDays }),
+    DataRetentionPolicyChanged: ({ deleteOlderThanDays }) => ({ status: 'active', deleteOlderThanDays }),
+    DataRetentionPolicyRemoved: () => ({ status: 'removed' }),
+  },
+};

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql, type Message } from '#kernel';
+import { caughtUp, verify, verifySnapshots, viewsOf, type Chore } from '#event-store';
+import { systemContext } from '#access';
+import { stateSlice } from '#state';
+import { logLength } from '../../test/support/log.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
+import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
+import { newStateVersion, stateFile } from '../../test/support/state-file.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { retentionChore } from './index.js';
+import { Calendar, deleteOlders, dontDeletes } from './spec.js';
+
+let server: TestServer;
+let chore: Chore;
+const calendar = new Calendar();
+
+beforeAll(async () => {
+  server = await startTestServer({ clock: calendar, followers: true });
+  chore = retentionChore(server.store, calendar, server.house.ids);
+});
+
+afterAll(() => server.close());
+
+let organization: string;
+let count = 0;
+const newOrganization = async (): Promise<string> =>
+  (await makeOrganization(server, `organization-${(count += 1)}`)).name;
+
+beforeEach(async () => {
+  organization = await newOrganization();
+});
+
+const newWorkspace = (): Promise<string> => makeWorkspace(server, organization, `ws-${(count += 1)}`);
+
+const lineages = new Map<string, { readonly lineage: string; serial: number }>();
+
+/** Stores states one after the other, and unlocks again unless it says otherwise; the ids of their versions. */
+const store = async (workspace: string, versions: number, { unlocks = true } = {}): Promise<string[]> => {
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const known = lineages.get(workspace) ?? { lineage: `lineage-of-${workspace}`, serial: 0 };
+  lineages.set(workspace, known);
+  const ids: string[] = [];
+  for (let made = 0; made < versions; made += 1) {
+    known.serial += 1;
+    const body = newStateVersion(stateFile(known), { inline: true });
+    const created = await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body);
+    ids.push(answered(created, 201).body.data.id as string);
+  }
+  if (unlocks) answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return ids;
+};
+
+const set = async (of: string, policy: object): Promise<void> => {
+  const owner = of.startsWith('ws-') ? `workspaces/${of}` : `organizations/${of}`;
+  answered(await server.post(`/api/v2/${owner}/relationships/data-retention-policy`, policy), 200);
+};
+
+/** Once through all that is due; how much that was. */
+const keepHouse = async (): Promise<number> => {
+  let done = 0;
+  await chore.run({ signal: new AbortController().signal, done: () => void (done += 1) });
+  return done;
+};
+
+/** Those whose data is still there, of these. */
+const keptOf = async (versions: readonly string[]): Promise<readonly string[]> => {
+  const rows = await server.database.rows<{ id: string }>(sql`
+    select id from state_versions where id = any (${versions}::text[]) and status = 'finalized'`);
+  const kept = new Set(rows.map(({ id }) => id));
+  return versions.filter((id) => kept.has(id));
+};
+
+const restore = async (version: string): Promise<void> =>
+  void answered(await server.post(`/api/v2/state-versions/${version}/actions/restore_backing_data`), 200);
+
+describe('a policy of 30 days', () => {
+  it('deletes after 31 and not after 29, softly, and never what is current', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const versions = await store(workspace, 3);
+    calendar.pass(29);
+    expect(await keepHouse()).toBe(0);
+    calendar.pass(2);
+    expect(await keepHouse()).toBe(2);
+    expect(await keptOf(versions)).toEqual(versions.slice(2));
+    const shown = answered(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
+    expect(shown.attributes.status).toBe('backing_data_soft_deleted');
+    const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+    expect(answered(current, 200).body.data.id).toBe(versions[2]);
+    answered(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
+    calendar.pass(1_000);
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('deletes what was current when something newer has taken its place, by its age', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [first = ''] = await store(workspace, 1);
+    calendar.pass(40);
+    expect(await keepHouse()).toBe(0);
+    const [second = ''] = await store(workspace, 1);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([first, second])).toEqual([second]);
+  });
+
+  it('leaves what will be current when the workspace is unlocked', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [current = ''] = await store(workspace, 1);
+    const [between = '', next = ''] = await store(workspace, 2, { unlocks: false });
+    calendar.pass(31);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([current, between, next])).toEqual([current, next]);
+  });
+
+  it('deletes what was brought back only after as many days again: a restored version is wanted', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    calendar.pass(31);
+    expect(await keepHouse()).toBe(1);
+    await restore(old);
+    expect(await keepHouse()).toBe(0);
+    calendar.pass(29);
+    expect(await keepHouse()).toBe(0);
+    calendar.pass(2);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([old])).toEqual([]);
+  });
+});
+
+describe('which policy counts', () => {
+  it('is the organization’s, where the workspace has none', async () => {
+    const others = await store(await newWorkspace(), 2);
+    organization = await newOrganization();
+    const versions = [...(await store(await newWorkspace(), 2)), ...(await store(await newWorkspace(), 2))];
+    await set(organization, deleteOlders(30));
+    calendar.pass(31);
+    expect(await keepHouse()).toBe(2);
+    expect(await keptOf(versions)).toEqual([versions[1], versions[3]]);
+    expect(await keptOf(others)).toEqual(others);
+  });
+
+  it('is the workspace’s own before that: longer, shorter, or for ever', async () => {
+    await set(organization, deleteOlders(30));
+    const [longer, shorter, spared] = [await newWorkspace(), await newWorkspace(), await newWorkspace()];
+    await set(longer, deleteOlders(60));
+    await set(shorter, deleteOlders(10));
+    await set(spared, dontDeletes);
+    const [long = ''] = await store(longer, 2);
+    const [short = ''] = await store(shorter, 2);
+    const [kept = ''] = await store(spared, 2);
+    calendar.pass(11);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([long, short, kept])).toEqual([long, kept]);
+    calendar.pass(20);
+    expect(await keepHouse()).toBe(0);
+    calendar.pass(30);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([long, kept])).toEqual([kept]);
+    answered(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([kept])).toEqual([]);
+  });
+
+  it('is none, where an organization spares all or says nothing', async () => {
+    const versions = await store(await newWorkspace(), 2);
+    calendar.pass(400);
+    expect(await keepHouse()).toBe(0);
+    await set(organization, dontDeletes);
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf(versions)).toEqual(versions);
+  });
+});
+
+describe('what changes while it is at work', () => {
+  const due = async (): Promise<{ workspace: string; old: string }> => {
+    const workspace = await newWorkspace();
+    await set(organization, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    calendar.pass(31);
+    return { workspace, old };
+  };
+
+  it('counts: the organization spares all from now on', async () => {
+    const { old } = await due();
+    meanwhile(server.store, () => set(organization, dontDeletes));
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf([old])).toEqual([old]);
+  });
+
+  it('counts: the workspace is spared from now on', async () => {
+    const { workspace, old } = await due();
+    meanwhile(server.store, () => set(workspace, dontDeletes));
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf([old])).toEqual([old]);
+  });
+
+  it('counts: the workspace is gone', async () => {
+    const { workspace } = await due();
+    meanwhile(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('keeps it from nothing, where it means nothing here', async () => {
+    const { workspace, old } = await due();
+    const body = resource('workspaces', { description: 'busy' });
+    meanwhile(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([old])).toEqual([]);
+  });
+
+  it('may be another round: nothing is deleted twice', async () => {
+    await due();
+    const before = await logLength(server.store);
+    const done = await Promise.all([keepHouse(), keepHouse()]);
+    expect(done.reduce((sum, some) => sum + some)).toBe(1);
+    expect(await logLength(server.store)).toBe(before + 1);
+    expect(await keepHouse()).toBe(0);
+    expect(await logLength(server.store)).toBe(before + 1);
+  });
+
+  it('may be a fault: the others get their turn, and what failed comes again', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const versions = await store(workspace, 4);
+    calendar.pass(31);
+    meanwhile(server.store, () => Promise.reject(new Error('the disk is full')));
+    await expect(keepHouse()).rejects.toMatchObject({
+      message: 'the data of 1 state versions could not be deleted',
+      cause: { message: 'the disk is full' },
+    });
+    // Of the three that are due; which one comes first among those of the same age is left to their ids.
+    expect(await keptOf(versions)).toEqual([expect.any(String), versions[3]]);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf(versions)).toEqual([versions[3]]);
+  });
+
+  it('may be the end of the process: the rest is left for the next round', async () => {
+    const { old } = await due();
+    const stopping = new AbortController();
+    stopping.abort();
+    await chore.run({ signal: stopping.signal, done: () => undefined });
+    expect(await keptOf([old])).toEqual([old]);
+    expect(await keepHouse()).toBe(1);
+  });
+});
+
+describe('a long history', () => {
+  /** Straight into the log: they have no files, which nobody asks for here. */
+  const storeMany = async (workspace: string, versions: number): Promise<string[]> => {
+    const [found] = await server.database.rows<{ organization: string }>(
+      sql`select organization from workspaces where id = ${workspace}`,
+    );
+    const ids = Array.from({ length: versions }, () => server.house.ids.next('sv'));
+    const createdBy = { type: 'users', id: 'user-1', name: 'ada' };
+    const facts = { size: 1, terraformVersion: null, resources: 0, providers: {}, modules: {}, outputs: [] };
+    const events: Message[] = ids.flatMap((id, serial) => [
+      {
+        type: 'StateVersionCreated',
+        data: { id, serial, lineage: null, md5: 'x', createdBy, run: null, rollbackOf: null },
+      },
+      { type: 'StateVersionFinalized', data: { id, ...facts } },
+      { type: 'StateVersionPromoted', data: { id, resources: 0 } },
+    ]);
+    // It has been created, and nothing has happened since.
+    await server.store.append(
+      [{ stream: workspace, organization: found?.organization ?? null, expected: 1, events }],
+      systemContext('a test', ''),
+    );
+    return ids;
+  };
+
+  it('is gone through page by page, to its end', async () => {
+    const workspace = await newWorkspace();
+    const versions = await storeMany(workspace, 220);
+    await set(workspace, deleteOlders(1));
+    calendar.pass(2);
+    expect(await keepHouse()).toBe(219);
+    expect(await keptOf(versions)).toEqual(versions.slice(-1));
+  });
+});
+
+describe('the log', () => {
+  it('says that nobody did it but Cadastre itself, and gives the views again', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    calendar.pass(31);
+    await keepHouse();
+    await restore(old);
+    await caughtUp(server.database, 'audit_trail');
+    const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`
+      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by timestamp`);
+    expect(entries.map(({ entry }) => entry)).toMatchObject([
+      { resource: { action: 'create' } },
+      {
+        auth: { type: 'System', accessor_id: 'system', description: 'data retention' },
+        resource: { type: 'state_version', action: 'soft_delete_backing_data', meta: { workspace_id: workspace } },
+      },
+      { resource: { action: 'restore_backing_data' } },
+    ]);
+    for (const view of viewsOf([stateSlice])) expect(await verify(server.store, view, calendar.now())).toEqual([]);
+    expect(await verifySnapshots(server.store, [stateSlice])).toEqual([]);
+  });
+});

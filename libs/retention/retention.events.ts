@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { EventKinds, Recorded } from '#kernel';
+import type { DataRetentionPolicyEvent, RetentionTarget } from './data-retention-policy.js';
+
+const said = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
+
+const target = z.strictObject({
+  type: z.enum(['workspaces', 'organizations']),
+  id: z.string(),
+}) satisfies z.ZodType<RetentionTarget>;
+
+type Said = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
+
+/** Under the names of the contract's catalogue (§6.2). */
+const meta = ({ organizationName, deleteOlderThanDays }: Said, { organization }: Recorded) => ({
+  delete_older_than_n_days: deleteOlderThanDays,
+  organization: organizationName,
+  organization_id: organization,
+});
+
+/** Schemas, topics and audit rows of data retention policies. */
+export const retentionEvents: EventKinds<DataRetentionPolicyEvent> = {
+  DataRetentionPolicySet: {
+    schemaVersion: 1,
+    topic: 'data-retention-policies',
+    schema: z.strictObject({ target, ...said }),
+    audit: {
+      resource: 'data_retention_policy',
+      action: 'create',
+      meta: (data, event) => ({
+        ...meta(data, event),
+        ...(data.target.type === 'workspaces' ? { workspace_id: data.target.id } : {}),
+      }),
+    },
+  },
+  DataRetentionPolicyChanged: {
+    schemaVersion: 1,
+    topic: 'data-retention-policies',
+    schema: z.strictObject(said),
+    audit: { resource: 'data_retention_policy', action: 'update', meta },
+  },
+  DataRetentionPolicyRemoved: {
+    schemaVersion: 1,
+    topic: 'data-retention-policies',
+    schema: z.strictObject(said),
+    audit: { resource: 'data_retention_policy', action: 'destroy', meta },
+  },
+};

@@ -1,0 +1,89 @@
+import { sql, type Sql, type Timestamp } from '#kernel';
+import { snapshotAt, type Database } from '#event-store';
+import { IS_NEEDED, type Dispensable } from '#state/to-state';
+import { countingFor } from './data-retention-policies.queries.js';
+
+type DeletingPolicy = {
+  readonly id: string;
+  readonly organization: string;
+  /** Null where it is the organization's. */
+  readonly workspace: string | null;
+  readonly days: number;
+};
+
+const POLICIES_AT_ONCE = 100;
+const VERSIONS_AT_ONCE = 200;
+
+/** Every policy that does not keep all. */
+async function* deletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
+  for (let after = ''; ;) {
+    const page = await database.rows<DeletingPolicy>(sql`
+      select id, organization, case when owner <> organization then owner end as workspace,
+             delete_older_than_days as days
+        from data_retention_policies where delete_older_than_days is not null and id > ${after}
+       order by id limit ${POLICIES_AT_ONCE}`);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < POLICIES_AT_ONCE) return;
+    after = last.id;
+  }
+}
+
+const isOlder = (now: Date, days: Sql): Sql =>
+  sql`v.kept_since < ${now.toISOString()}::timestamptz - make_interval(days => ${days})`;
+
+/**
+ * The ids of the versions that are due by this policy, oldest first. Those that are old and stay are passed over here and
+ * not by a condition: there may be many, and each statement is to look at few.
+ */
+async function* dueUnder(
+  database: Database,
+  { id, organization, workspace, days }: DeletingPolicy,
+  now: Date,
+): AsyncGenerator<string> {
+  const inside = workspace === null ? sql`v.organization = ${organization}` : sql`v.workspace = ${workspace}`;
+  let after = { keptSince: '-infinity', id: '' };
+  for (;;) {
+    const page = await database.rows<{ id: string; keptSince: Timestamp; isDue: boolean }>(sql`
+      select v.id, v.kept_since as "keptSince", not ${IS_NEEDED} and coalesce(d.id = ${id}, false) as "isDue"
+        from (select * from state_versions v
+               where ${inside} and v.status = 'finalized' and ${isOlder(now, sql`${days}::integer`)}
+                 and (v.kept_since, v.id) > (${after.keptSince}::timestamptz, ${after.id})
+               order by v.kept_since, v.id limit ${VERSIONS_AT_ONCE}) v
+        join workspaces w on w.id = v.workspace
+        left join ${countingFor('v.workspace', 'v.organization')} d on true
+       order by v.kept_since, v.id`);
+    yield* page.filter(({ isDue }) => isDue).map((version) => version.id);
+    const last = page.at(-1);
+    if (!last || page.length < VERSIONS_AT_ONCE) return;
+    after = last;
+  }
+}
+
+/** The ids of all versions whose data is older than the policy wants that counts for them. */
+export async function* dueVersions(database: Database, now: Date): AsyncGenerator<string> {
+  for await (const policy of deletingPolicies(database)) yield* dueUnder(database, policy, now);
+}
+
+/** A version whose data is to be deleted, and what that counts on. */
+type DueVersion = Dispensable & {
+  readonly workspaceVersion: number;
+  readonly policy: string;
+  readonly policyVersion: number;
+};
+
+/** Nothing where it is not due, or not any more. */
+export const dueVersion = (database: Database, id: string, now: Date): Promise<DueVersion | undefined> =>
+  database.row<DueVersion>(sql`
+    select v.id, v.workspace, v.organization, sw.version as "workspaceVersion", d.id as policy,
+           sd.version as "policyVersion", ${snapshotAt('v.id')} as snapshot
+      from state_versions v join workspaces w on w.id = v.workspace
+      join event_store.streams sw on sw.stream = v.workspace
+      join ${countingFor('v.workspace', 'v.organization')} d on true
+      join event_store.streams sd on sd.stream = d.id
+     where v.id = ${id} and v.status = 'finalized' and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
+       and not ${IS_NEEDED}`);
+
+/** The organization's policy was held, of which it is no change when the workspace gets one of its own. */
+export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
+  sql`exists (select 1 from data_retention_policies own where own.owner = ${workspace} and own.id <> ${policy})`;

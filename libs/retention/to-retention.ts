@@ -1,0 +1,17 @@
+import { sql, type Sql } from '#kernel';
+
+/** JSON:API types of the two kinds of policy. */
+export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
+export const DONT_DELETES = 'data-retention-policy-dont-deletes';
+
+/** The type and id of a policy. */
+export type PolicyIdentifier = { readonly type: typeof DELETE_OLDERS | typeof DONT_DELETES; readonly id: string };
+
+/**
+ * The policy that a workspace or an organization has itself, as a `PolicyIdentifier` in jsonb, or null. `owner` is the
+ * column with its id.
+ */
+export const ownPolicy = (owner: Sql): Sql => sql`(
+  select jsonb_build_object('id', drp.id, 'type', case when drp.delete_older_than_days is null
+                                                       then ${sql.raw(`'${DONT_DELETES}'`)} else ${sql.raw(`'${DELETE_OLDERS}'`)} end)
+    from data_retention_policies drp where drp.owner = ${owner})`;

@@ -1,0 +1,551 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Clock, sql } from '#kernel';
+import { verify, viewsOf } from '#event-store';
+import {
+  answered,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeProject,
+  makeRun,
+  makeWorkspace,
+  related,
+  reportBody,
+  resource,
+  runBody,
+} from '../../test/support/seeds.js';
+import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { newStateVersion, pathOf, stateFile, type StateFile } from '../../test/support/state-file.js';
+import { runsSlice } from './index.js';
+import { FINAL_STATUSES } from './run-status.js';
+
+/** Can be put forward: nobody waits until an executor may be given up. */
+class HastyClock extends Clock {
+  ahead = 0;
+  override now(): Date {
+    return new Date(Date.now() + this.ahead);
+  }
+}
+
+const clock = new HastyClock();
+let server: TestServer;
+let other: Awaited<ReturnType<typeof anotherGateway>>;
+let pool: string;
+let agents: Api;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  other = await anotherGateway(server);
+  await makeOrganization(server, 'acme');
+  pool = await makeAgentPool(server, 'acme', 'edge');
+  agents = server.as(await makeAgentToken(server, pool));
+});
+
+afterAll(async () => {
+  await other.close();
+  await server.close();
+});
+
+let count = 0;
+const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
+const aWorkspace = async (attributes: object = {}, relationships: object = {}): Promise<string> => {
+  const id = await makeWorkspace(server, 'acme', `ws-${(count += 1)}`, attributes, relationships);
+  await makeConfigurationVersion(server, id);
+  return id;
+};
+
+const tokenPath = (run: string): string => `/api/v2/runs/${run}/authentication-tokens`;
+const secretOf = async (run: string): Promise<string> =>
+  answered(await agents.post(tokenPath(run)), 201).body.data.attributes.token as string;
+const asRun = async (run: string): Promise<Api> => server.as(await secretOf(run));
+/** The token of a run in that workspace, which is speculative and leaves the workspace to others. */
+const visitorFrom = async (workspace: string): Promise<Api> =>
+  asRun(await makeRun(server, workspace, { 'plan-only': true }));
+const report = (run: string, status: string, attributes: object = {}): Promise<Answer> =>
+  agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, attributes));
+const act = (run: string, action: string): Promise<Answer> => server.post(`/api/v2/runs/${run}/actions/${action}`);
+
+const SECRET = { out: { value: 'hush', type: 'string' } };
+
+/** A state that is current, with an output in it. */
+const addState = async (workspace: string, state: StateFile = stateFile({ outputs: SECRET })): Promise<string> => {
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const made = await server.post(
+    `/api/v2/workspaces/${workspace}/state-versions`,
+    newStateVersion(state, { inline: true }),
+  );
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return answered(made, 201).body.data.id as string;
+};
+
+const statusesOf = async (api: Api, paths: readonly string[]): Promise<Record<string, number>> => {
+  const statuses: Record<string, number> = {};
+  for (const path of paths) statuses[path] = (await api.get(`/api/v2/${path}`)).status;
+  return statuses;
+};
+const allOf = (paths: readonly string[], status: number): Record<string, number> =>
+  Object.fromEntries(paths.map((path) => [path, status]));
+
+/** What is read of a state that one has been let see, by whoever reads it. */
+const stateOf = (workspace: string, version: string): readonly string[] => [
+  `workspaces/${workspace}`,
+  `workspaces/${workspace}/current-state-version`,
+  `workspaces/${workspace}/current-state-version-outputs`,
+  `workspaces/${workspace}/state-versions`,
+  `state-versions/${version}`,
+  `state-versions/${version}/outputs`,
+  `state-versions/${version}/download`,
+];
+
+/** What else there is of a workspace. */
+const restOf = (workspace: string, run: string, configuration: string): readonly string[] => [
+  `workspaces/${workspace}/runs`,
+  `runs/${run}`,
+  `runs/${run}/plan`,
+  `runs/${run}/configuration-version`,
+  `workspaces/${workspace}/configuration-versions`,
+  `configuration-versions/${configuration}/download`,
+  `workspaces/${workspace}/vars`,
+  `workspaces/${workspace}/all-vars`,
+  `workspaces/${workspace}/varsets`,
+  `team-workspaces?filter[workspace][id]=${workspace}`,
+];
+
+describe('a token for a run', () => {
+  it('is given to who executes it, with its secret this once', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    const { data } = answered(await agents.post(tokenPath(run)), 201).body;
+    expect(data).toMatchObject({ type: 'authentication-tokens', id: expect.stringMatching(/^at-/) });
+    expect(data.attributes).toMatchObject({ description: null, 'expired-at': null, 'last-used-at': null });
+    expect(data.relationships['created-by'].data).toEqual({ type: 'agent-pools', id: pool });
+    expect(data.attributes.token).toMatch(/\.atlasv1\./);
+    const [born] = await server.store.stream(data.id as string);
+    expect(born).toMatchObject({ type: 'AuthenticationTokenCreated', data: { kind: 'run', owner: run } });
+    expect(JSON.stringify(born)).not.toContain(data.attributes.token);
+    const account = answered(await server.as(data.attributes.token).get('/api/v2/account/details'), 200).body.data;
+    expect(account).toMatchObject({ id: run, attributes: { username: run } });
+  });
+
+  it('is given as often as it is asked for, and each is as good', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    const secrets = [await secretOf(run), await secretOf(run)];
+    expect(secrets[0]).not.toBe(secrets[1]);
+    for (const secret of secrets) answered(await server.as(secret).get('/api/v2/account/details'), 200);
+  });
+
+  it('is given to nobody else, nor for what is not there', async () => {
+    const workspace = await aWorkspace();
+    const run = await makeRun(server, workspace);
+    const scoped = await makeAgentPool(
+      server,
+      'acme',
+      `scoped-${(count += 1)}`,
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': related('workspaces', await aWorkspace()) },
+    );
+    const refused = [
+      await server.post(tokenPath(run)),
+      await server.as(await makeAgentToken(server, scoped)).post(tokenPath(run)),
+      await (await asRun(run)).post(tokenPath(run)),
+      await agents.post(tokenPath('run-none')),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+
+  it('is not given for a run that is over', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    answered(await act(run, 'cancel'), 202);
+    const { body } = answered(await agents.post(tokenPath(run)), 409);
+    expect(body.errors[0].detail).toContain('Run is canceled');
+  });
+
+  it('can be revoked by who manages the tokens of agents', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    const { id, attributes } = answered(await agents.post(tokenPath(run)), 201).body.data;
+    answered(await agents.get(`/api/v2/authentication-tokens/${id}`), 404);
+    expect(answered(await server.get(`/api/v2/authentication-tokens/${id}`), 200).body.data.attributes.token).toBe(
+      null,
+    );
+    answered(await server.delete(`/api/v2/authentication-tokens/${id}`), 204);
+    answered(await server.as(attributes.token).get('/api/v2/account/details'), 401);
+  });
+});
+
+describe('in the workspace of its run, a run’s token', () => {
+  it('reads the workspace, its state, its variables and the configuration', async () => {
+    const workspace = await aWorkspace();
+    const version = await addState(workspace);
+    const name = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes.name as string;
+    const run = await makeRun(server, workspace);
+    const api = await asRun(run);
+    const paths = [
+      ...stateOf(workspace, version),
+      `organizations/acme/workspaces/${name}`,
+      'organizations/acme/entitlement-set',
+      `workspaces/${workspace}/relationships/remote-state-consumers`,
+      `workspaces/${workspace}/configuration-versions`,
+      `runs/${run}/configuration-version`,
+      `workspaces/${workspace}/vars`,
+      `workspaces/${workspace}/all-vars`,
+    ];
+    expect(await statusesOf(api, paths)).toEqual(allOf(paths, 200));
+  });
+
+  it('is not shown what is sensitive', async () => {
+    const workspace = await aWorkspace();
+    const variable = (key: string, sensitive: boolean) =>
+      resource('vars', { key, value: 'hush', category: 'env', sensitive });
+    for (const body of [variable('OPEN', false), variable('SECRET', true)])
+      answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, body), 201);
+    const api = await visitorFrom(workspace);
+    const { data } = answered(await api.get(`/api/v2/workspaces/${workspace}/vars`), 200).body;
+    expect(data.map(({ attributes }: any) => [attributes.key, attributes.value])).toEqual([
+      ['OPEN', 'hush'],
+      ['SECRET', null],
+    ]);
+  });
+
+  it('may do nothing else', async () => {
+    const workspace = await aWorkspace();
+    const run = await makeRun(server, workspace);
+    const api = await asRun(run);
+    const closed = [
+      `runs/${run}`,
+      `workspaces/${workspace}/runs`,
+      `team-workspaces?filter[workspace][id]=${workspace}`,
+      'organizations/acme',
+      'organizations/acme/workspaces',
+      'organizations/acme/runs',
+      'organizations/acme/varsets',
+      'organizations/acme/teams',
+      `agent-pools/${pool}`,
+      `agent-pools/${pool}/runs`,
+      'organization/audit-trail',
+    ];
+    expect(await statusesOf(api, closed)).toEqual(allOf(closed, 404));
+    expect(answered(await api.get('/api/v2/organizations'), 200).body.data).toEqual([]);
+    const self = `/api/v2/workspaces/${workspace}`;
+    const consumers = `${self}/relationships/remote-state-consumers`;
+    const writes: readonly Promise<Answer>[] = [
+      api.post(`${self}/actions/unlock`),
+      api.post(`${self}/actions/force-unlock`),
+      api.post(`${self}/actions/lock`),
+      api.patch(self, resource('workspaces', { 'auto-apply': true })),
+      api.post(`${self}/actions/safe-delete`),
+      api.post(`${self}/vars`, resource('vars', { key: 'a', value: 'b', category: 'env' })),
+      api.post(`${self}/configuration-versions`, resource('configuration-versions')),
+      api.post('/api/v2/runs', runBody(workspace)),
+      api.post(`/api/v2/runs/${run}/actions/apply`),
+      api.post(`/api/v2/runs/${run}/progress`, reportBody('planning')),
+      api.post(consumers, related('workspaces', workspace)),
+      api.patch(consumers, related('workspaces')),
+      api.post('/api/v2/organizations', resource('organizations', { name: 'mine', email: 'run@acme.test' })),
+    ];
+    expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(writes.map(() => 404));
+  });
+});
+
+describe('in other workspaces, a run’s token', () => {
+  it('sees nothing where it has not been let in', async () => {
+    const [own, stranger] = [await aWorkspace(), await aWorkspace()];
+    const paths = stateOf(stranger, await addState(stranger));
+    expect(await statusesOf(await visitorFrom(own), paths)).toEqual(allOf(paths, 404));
+  });
+
+  it('reads the state where its workspace is a consumer, until it is none at the next request', async () => {
+    const [own, lender] = [await aWorkspace(), await aWorkspace()];
+    const paths = stateOf(lender, await addState(lender));
+    const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
+    const visitor = await visitorFrom(own);
+    answered(await server.post(consumers, related('workspaces', own)), 204);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
+    answered(await server.delete(consumers, related('workspaces', own)), 204);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+  });
+
+  it('reads the state that is shared with the whole organization, and with no other', async () => {
+    const [own, lender] = [await aWorkspace(), await aWorkspace({ 'global-remote-state': true })];
+    const paths = stateOf(lender, await addState(lender));
+    const visitor = await visitorFrom(own);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
+    answered(
+      await server.patch(`/api/v2/workspaces/${lender}`, resource('workspaces', { 'global-remote-state': false })),
+      200,
+    );
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+    const rival = `rival-${(count += 1)}`;
+    await makeOrganization(server, rival);
+    const foreign = await makeWorkspace(server, rival, 'theirs', { 'global-remote-state': true });
+    const theirs = stateOf(foreign, await addState(foreign));
+    expect(await statusesOf(visitor, theirs)).toEqual(allOf(theirs, 404));
+  });
+
+  it('reads the state that is shared in its project, for as long as both stand there', async () => {
+    const [here, there] = [
+      await makeProject(server, 'acme', `here-${(count += 1)}`),
+      await makeProject(server, 'acme', `there-${(count += 1)}`),
+    ];
+    const own = await aWorkspace({}, inProject(here));
+    const lender = await aWorkspace({ 'project-remote-state': true }, inProject(here));
+    const paths = stateOf(lender, await addState(lender));
+    const visitor = await visitorFrom(own);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
+    answered(await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', {}, inProject(there))), 200);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+  });
+
+  it('reads nothing but the state there, and adds none', async () => {
+    const [own, lender] = [await aWorkspace(), await aWorkspace({ 'global-remote-state': true })];
+    await addState(lender);
+    const [run, configuration] = [await makeRun(server, lender), await makeConfigurationVersion(server, lender)];
+    const visitor = await visitorFrom(own);
+    const paths = restOf(lender, run, configuration);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+    const asked = `/api/v2/workspaces/${lender}?include=current_run,current_run.plan,current_configuration_version,outputs`;
+    const { data, included } = answered(await visitor.get(asked), 200).body;
+    expect(included.map(({ type }: { type: string }) => type)).toEqual(['workspace-outputs']);
+    expect(data.relationships.vars.data).toEqual([]);
+    const state = newStateVersion(stateFile({ serial: 9 }), { inline: true });
+    answered(await visitor.post(`/api/v2/workspaces/${lender}/state-versions`, state), 404);
+  });
+
+  it('sees of its workspace’s consumers those that it may read', async () => {
+    const [own, hidden, open] = [
+      await aWorkspace(),
+      await aWorkspace(),
+      await aWorkspace({ 'global-remote-state': true }),
+    ];
+    const consumers = `/api/v2/workspaces/${own}/relationships/remote-state-consumers`;
+    answered(await server.post(consumers, related('workspaces', hidden, open)), 204);
+    const visitor = await visitorFrom(own);
+    const shown = answered(await visitor.get(consumers), 200).body;
+    expect([shown.data.map(({ id }: { id: string }) => id), shown.meta.pagination['total-count']]).toEqual([[open], 1]);
+    answered(
+      await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', { 'global-remote-state': true })),
+      200,
+    );
+    const all = answered(await visitor.get(`${consumers}?page[size]=100`), 200).body;
+    expect(all.data.map(({ id }: { id: string }) => id)).toContain(open);
+    expect(all.data.map(({ id }: { id: string }) => id)).not.toContain(hidden);
+    expect(all.meta.pagination['total-count']).toBe(all.data.length);
+  });
+});
+
+describe('the state of a run', () => {
+  const create = (api: Api, workspace: string, state: StateFile, inline = true): Promise<Answer> =>
+    api.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(state, { inline }));
+
+  /** A run that somebody has confirmed, and an executor applies. */
+  const applying = async (workspace: string): Promise<string> => {
+    const run = await makeRun(server, workspace);
+    answered(await report(run, 'planning'), 200);
+    answered(await report(run, 'planned', { 'has-changes': true }), 200);
+    answered(await act(run, 'apply'), 202);
+    answered(await report(run, 'applying'), 200);
+    return run;
+  };
+
+  it('is added by its token while it is applied, and is told to be the run’s', async () => {
+    const workspace = await aWorkspace();
+    const run = await applying(workspace);
+    const api = await asRun(run);
+    const { data } = answered(await create(api, workspace, stateFile()), 201).body;
+    expect(data.relationships.run.data).toEqual({ type: 'runs', id: run });
+    expect(data.relationships['created-by'].data).toEqual({ type: 'runs', id: run });
+    expect(data.attributes).toMatchObject({ status: 'finalized', intermediate: true });
+    // Nobody else may, whatever they may do in the workspace.
+    answered(await create(server, workspace, stateFile({ serial: 2 })), 409);
+  });
+
+  it('is not added, nor brought back, before it is applied: whoever may plan may have it do what they like', async () => {
+    const workspace = await aWorkspace();
+    const version = await addState(workspace);
+    const run = await makeRun(server, workspace);
+    const api = await asRun(run);
+    const back = resource(
+      'state-versions',
+      {},
+      { 'rollback-state-version': { data: { type: 'state-versions', id: version } } },
+    );
+    const tried: number[] = [];
+    const tryIt = async (): Promise<void> => {
+      const path = `/api/v2/workspaces/${workspace}`;
+      tried.push((await create(api, workspace, stateFile({ serial: 9 }))).status);
+      tried.push((await api.patch(`${path}/state-versions`, back)).status);
+      const { permissions } = answered(await api.get(path), 200).body.data.attributes;
+      expect(permissions).toMatchObject({ 'can-read-state-versions': true, 'can-create-state-versions': false });
+    };
+    await tryIt();
+    answered(await report(run, 'planning'), 200);
+    await tryIt();
+    answered(await report(run, 'planned', { 'has-changes': true }), 200);
+    await tryIt();
+    answered(await act(run, 'apply'), 202);
+    await tryIt();
+    expect(tried).toEqual(tried.map(() => 404));
+    answered(await report(run, 'applying'), 200);
+    answered(await api.patch(`/api/v2/workspaces/${workspace}/state-versions`, back), 201);
+  });
+
+  it('is not added by a run that waits, is speculative, or has lost the workspace', async () => {
+    const workspace = await aWorkspace();
+    const api = await asRun(await applying(workspace));
+    const others = [await asRun(await makeRun(server, workspace)), await visitorFrom(workspace)];
+    for (const other of others) answered(await create(other, workspace, stateFile()), 404);
+    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
+    const [{ detail }] = answered(await create(api, workspace, stateFile()), 409).body.errors;
+    expect(detail).toContain('Lock the workspace first');
+  });
+
+  it('comes along with the whole work of an executor', async () => {
+    const workspace = await aWorkspace();
+    const run = await makeRun(server, workspace);
+    // What waits, and the token for it.
+    const waiting = answered(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data;
+    expect(waiting.map(({ id }: { id: string }) => id)).toContain(run);
+    answered(await report(run, 'planning'), 200);
+    const secret = await secretOf(run);
+    const api = server.as(secret);
+    // The configuration, as it was uploaded.
+    const found = answered(await api.get(`/api/v2/runs/${run}/configuration-version/download`), 302);
+    const archive = await fetch(`${server.url}${pathOf(found.headers.get('location') ?? '')}`);
+    expect(gunzipSync(Buffer.from(await archive.arrayBuffer())).toString()).toBe('main.tf');
+    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
+    answered(await report(run, 'planned', { 'has-changes': true, 'resource-additions': 1 }), 200);
+    answered(await act(run, 'apply'), 202);
+    answered(await report(run, 'applying'), 200);
+    // The state: announced, and uploaded without a token.
+    const state = stateFile({ outputs: SECRET });
+    const announced = answered(await create(api, workspace, state, false), 201).body.data;
+    const upload = pathOf(announced.attributes['hosted-state-upload-url'] as string);
+    answered(await server.as(null).put(upload, state.bytes), 200);
+    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
+    answered(await report(run, 'applied', { 'resource-additions': 1 }), 200);
+    // The run is over, the state is current, and the token opens nothing.
+    const current = answered(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200).body.data;
+    expect([current.id, current.relationships.run.data.id]).toEqual([announced.id, run]);
+    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 401);
+    const { relationships } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    expect(relationships['locked-by'].data).toBeNull();
+  });
+});
+
+describe('the end of a run', () => {
+  const planned = async (run: string): Promise<void> => {
+    answered(await report(run, 'planning'), 200);
+    answered(await report(run, 'planned', { 'has-changes': true }), 200);
+  };
+  const ENDS: readonly (readonly [string, object, (run: string, workspace: string) => Promise<unknown>])[] = [
+    [
+      'applied',
+      {},
+      async (run) => {
+        await planned(run);
+        await act(run, 'apply');
+        await report(run, 'applying');
+        await report(run, 'applied');
+      },
+    ],
+    [
+      'planned_and_finished',
+      {},
+      async (run) => {
+        await report(run, 'planning');
+        await report(run, 'planned');
+      },
+    ],
+    [
+      'policy_soft_failed',
+      { 'plan-only': true },
+      async (run) => {
+        for (const status of ['planning', 'policy_checking', 'policy_soft_failed']) await report(run, status);
+      },
+    ],
+    ['errored', {}, (run) => report(run, 'errored')],
+    [
+      'discarded',
+      {},
+      async (run) => {
+        await planned(run);
+        await act(run, 'discard');
+      },
+    ],
+    ['canceled', {}, (run) => act(run, 'cancel')],
+    [
+      'force_canceled',
+      {},
+      async (run) => {
+        await report(run, 'planning');
+        await act(run, 'cancel');
+        clock.ahead += 20_000;
+        await act(run, 'force-cancel');
+      },
+    ],
+  ];
+
+  it('comes in these ways and in no others', () => {
+    expect(ENDS.map(([status]) => status).toSorted()).toEqual(FINAL_STATUSES.toSorted());
+  });
+
+  it.each(ENDS)('%s takes its tokens along, at the next request on any gateway', async (status, attributes, end) => {
+    const workspace = await aWorkspace();
+    const run = await makeRun(server, workspace, attributes);
+    const secrets = [await secretOf(run), await secretOf(run)];
+    const seen = (): Promise<number[]> =>
+      Promise.all(
+        secrets.flatMap((secret) =>
+          [server, other].map(async (api) => (await api.as(secret).get(`/api/v2/workspaces/${workspace}`)).status),
+        ),
+      );
+    expect(await seen()).toEqual([200, 200, 200, 200]);
+    await end(run, workspace);
+    expect(answered(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status).toBe(status);
+    expect(await seen()).toEqual([401, 401, 401, 401]);
+    expect(
+      await server.database.rows(sql`
+        select 1 from access.token_hashes h join authentication_tokens t on t.id = h.token where t.owner = ${run}`),
+    ).toEqual([]);
+  });
+
+  it('is not felt by anybody else: no access has changed', async () => {
+    const epochNow = () => server.database.row(sql`select epoch from access_epoch`);
+    const [run, running] = [await makeRun(server, await aWorkspace()), await makeRun(server, await aWorkspace())];
+    const [ended, going] = [await asRun(run), await asRun(running)];
+    for (const api of [ended, going]) answered(await api.get('/api/v2/account/details'), 200);
+    const before = await epochNow();
+    answered(await act(run, 'cancel'), 202);
+    answered(await ended.get('/api/v2/account/details'), 401);
+    answered(await going.get('/api/v2/account/details'), 200);
+    expect(await epochNow()).toEqual(before);
+  });
+
+  it('that an overtaking run brings takes them along', async () => {
+    const workspace = await aWorkspace();
+    const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
+    await planned(first);
+    const api = await asRun(first);
+    answered(await api.get('/api/v2/account/details'), 200);
+    answered(await act(second, 'force-execute'), 202);
+    expect((await api.get('/api/v2/account/details')).status).toBe(401);
+  });
+
+  it.each(['workspaces', 'organizations'])('that comes with the end of its %s takes them along', async (type) => {
+    const name = `going-${(count += 1)}`;
+    await makeOrganization(server, name);
+    const workspace = await makeWorkspace(server, name, 'one');
+    await makeConfigurationVersion(server, workspace);
+    const run = await makeRun(server, workspace);
+    const own = server.as(await makeAgentToken(server, await makeAgentPool(server, name, 'edge')));
+    const { token } = answered(await own.post(tokenPath(run)), 201).body.data.attributes;
+    const api = server.as(token as string);
+    answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
+    answered(await server.delete(`/api/v2/${type}/${type === 'workspaces' ? workspace : name}`), 204);
+    expect((await api.get(`/api/v2/workspaces/${workspace}`)).status).toBe(401);
+  });
+
+  it('leaves views that the log makes again', async () => {
+    for (const view of viewsOf([runsSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+  });
+});

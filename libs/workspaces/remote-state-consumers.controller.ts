@@ -1,0 +1,69 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  identifiersBody,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  type Document,
+  type Query as QueryOf,
+} from '#json-api';
+import { ChangeRemoteStateConsumers } from './remote-state-consumers.handler.js';
+import type { ConsumerCommand } from './remote-state-consumers.js';
+import { listConsumers } from './remote-state-consumers.queries.js';
+import { workspaceResource } from './workspaces.document.js';
+
+/** A list is replaced as a whole: it may be longer than others. */
+const body = identifiersBody('workspaces', 1_000);
+
+const PATH = 'workspaces/:id/relationships/remote-state-consumers';
+
+/** Which workspaces may read the state of another one. */
+@Controller('api/v2')
+export class RemoteStateConsumersController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get(PATH)
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const configured = parameter(query, 'show_only_configured') === 'true';
+    const { rows, total } = await listConsumers(this.database, actor, id, page, configured);
+    const data = rows.map((row) => workspaceResource(row, actor));
+    return pageDocument(data, page, total, request.url);
+  }
+
+  @Post(PATH)
+  @HttpCode(204)
+  add(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.change('AddRemoteStateConsumers', id, input, actor);
+  }
+
+  @Patch(PATH)
+  @HttpCode(204)
+  replace(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.change('ReplaceRemoteStateConsumers', id, input, actor);
+  }
+
+  @Delete(PATH)
+  @HttpCode(204)
+  remove(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.change('RemoveRemoteStateConsumers', id, input, actor);
+  }
+
+  private async change(type: ConsumerCommand['type'], id: string, input: unknown, actor: Actor): Promise<void> {
+    const consumers = parseBody(body, input).data.map((consumer) => consumer.id);
+    await this.bus.execute(new ChangeRemoteStateConsumers(id, type, consumers, actor));
+  }
+}

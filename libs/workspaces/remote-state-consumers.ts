@@ -1,0 +1,58 @@
+import { unprocessable, type Message, type Table } from '#kernel';
+import type { ActiveWorkspace, Workspace } from './workspace.js';
+
+/** Workspaces that are let read the state of this one, one by one. Who they are is in the view, and in no state here. */
+export type ConsumerEvent =
+  | Message<'RemoteStateConsumersAdded', { workspaces: readonly string[] }>
+  | Message<'RemoteStateConsumersRemoved', { workspaces: readonly string[] }>;
+
+type Consumers = {
+  readonly workspaces: readonly string[];
+  /** Those that there are, as the view has it at the version that is decided on: of `workspaces`, or all to replace them. */
+  readonly present: readonly string[];
+};
+
+export type ConsumerCommand =
+  | Message<'AddRemoteStateConsumers', Consumers>
+  | Message<'RemoveRemoteStateConsumers', Consumers>
+  | Message<'ReplaceRemoteStateConsumers', Consumers>;
+
+const checkSharing = ({ settings }: ActiveWorkspace): void => {
+  if (!settings.globalRemoteState) return;
+  throw unprocessable('Remote state consumers cannot be changed when global remote state sharing is enabled', '/data');
+};
+
+const without = (workspaces: readonly string[], others: readonly string[]): readonly string[] => {
+  const left = new Set(workspaces);
+  for (const other of others) left.delete(other);
+  return [...left];
+};
+
+const added = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
+  workspaces.length > 0 ? [{ type: 'RemoteStateConsumersAdded', data: { workspaces } }] : [];
+
+const removed = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
+  workspaces.length > 0 ? [{ type: 'RemoteStateConsumersRemoved', data: { workspaces } }] : [];
+
+export const consumerDecisions: Table<ConsumerCommand, [state: ActiveWorkspace], readonly ConsumerEvent[]> = {
+  AddRemoteStateConsumers: ({ workspaces, present }, state) => {
+    checkSharing(state);
+    return added(without(workspaces, present));
+  },
+  RemoveRemoteStateConsumers: ({ workspaces, present }, state) => {
+    checkSharing(state);
+    const named = new Set(workspaces);
+    return removed(present.filter((consumer) => named.has(consumer)));
+  },
+  ReplaceRemoteStateConsumers: ({ workspaces, present }, state) => {
+    checkSharing(state);
+    return [...removed(without(present, workspaces)), ...added(without(workspaces, present))];
+  },
+};
+
+const unmoved = (_: unknown, state: Workspace): Workspace => state;
+
+export const consumerEvolutions: Table<ConsumerEvent, [state: Workspace], Workspace> = {
+  RemoteStateConsumersAdded: unmoved,
+  RemoteStateConsumersRemoved: unmoved,
+};

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { compare, rcompare, valid } from 'semver';
+import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './tool-releases.js';
+import { ToolReleases } from './tool.releases.js';
+
+const releases = new ToolReleases();
+const newest = TERRAFORM_RELEASES.toSorted(rcompare)[0] ?? '';
+
+describe('the releases that come with the product', () => {
+  it('are versions, each once, and final but for the previews', () => {
+    for (const list of [TERRAFORM_RELEASES, OPENTOFU_RELEASES]) {
+      expect(new Set(list).size).toBe(list.length);
+      expect(list.filter((version) => valid(version) !== version || version.includes('-'))).toEqual([]);
+    }
+    expect(TERRAFORM_RELEASES).toEqual(expect.arrayContaining(['0.11.14', '0.12.31', '1.0.0', '1.5.7', '1.13.4']));
+    expect(OPENTOFU_RELEASES).toEqual(expect.arrayContaining(['1.6.0', '1.9.4', '1.12.6']));
+  });
+
+  it('have previews of what is to come only', () => {
+    expect(PREVIEWS.filter((preview) => compare(preview, newest) <= 0)).toEqual([]);
+  });
+});
+
+describe('a version of the tool', () => {
+  it.each([
+    ['latest', newest],
+    ['1.5.7', '1.5.7'],
+    ['= 1.5.7', '1.5.7'],
+    ['1.5', '1.5.0'],
+    ['~> 1.5.0', '1.5.7'],
+    ['~> 1.5.7', '1.5.7'],
+    ['>= 1.3, < 1.6', '1.5.7'],
+    ['>= 1.3, < 1.6, != 1.5.7', '1.5.6'],
+    ['!= 1.4.2', newest],
+    ['>= 0.12', newest],
+    ['< 1', '0.15.5'],
+    ['<= 0.12', '0.12.0'],
+    ['> 0.11.14, < 0.12', '0.11.15'],
+    // Both tools have a 1.8; Terraform goes first, and OpenTofu where it has none that is meant.
+    ['~> 1.8.0', '1.8.5'],
+    ['~> 1.8.6', '1.8.11'],
+    ['1.17.0-beta1', '1.17.0-beta1'],
+    ['= 1.17.0-beta1', '1.17.0-beta1'],
+  ])('%j stands for %s', (version, release) => {
+    expect(releases.problemOf(version)).toBeNull();
+    expect(releases.resolve(version)).toBe(release);
+  });
+
+  it.each([
+    ['9.9.9', '9.9.9 is not a known release. An operator can add releases with the setting CADASTRE_TOOL_RELEASES'],
+    ['> 9', '> 9 is met by no known release. An operator can add releases with the setting CADASTRE_TOOL_RELEASES'],
+    ['~> 1.17.0', expect.stringContaining('is met by no known release')],
+    ['>= 1.17.0-beta1', expect.stringContaining('is met by no known release')],
+    ['> 1.6, < 1.5', expect.stringContaining('is met by no known release')],
+    ['newest', 'must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or latest'],
+    ['', expect.stringContaining('must be a release')],
+  ])('%j is none to be had', (version, problem) => {
+    expect(releases.problemOf(version)).toEqual(problem);
+    expect(releases.resolve(version)).toBe(version);
+  });
+
+  it('may be what the caller itself runs, if that is a version', () => {
+    expect(releases.problemOf('9.9.9', '9.9.9')).toBeNull();
+    expect(releases.problemOf('9.9.9-dev', '9.9.9-dev')).toBeNull();
+    expect(releases.problemOf('9.9.9', '9.9.8')).not.toBeNull();
+    expect(releases.problemOf('mine', 'mine')).not.toBeNull();
+    expect(releases.problemOf('> 9', '> 9')).not.toBeNull();
+  });
+
+  it('may be one that the operator added, and the newest of all', () => {
+    const more = new ToolReleases(['9.9.9', '9.9.10-rc1', '1.5.8', '1.5.7']);
+    expect(more.latest).toBe('9.9.9');
+    expect(more.resolve('~> 1.5.0')).toBe('1.5.8');
+    expect(more.problemOf('9.9.10-rc1')).toBeNull();
+    expect(more.resolve('> 9')).toBe('9.9.9');
+  });
+});

@@ -1,0 +1,71 @@
+import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
+import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './tool-releases.js';
+import { constraintOf, type VersionConstraint } from './version-constraint.js';
+
+/** What clients write for the newest of all. */
+const LATEST = 'latest';
+const ANY: VersionConstraint = { range: '*', except: [] };
+
+const REMEDY = 'An operator can add releases with the setting CADASTRE_TOOL_RELEASES';
+
+const isExact = (version: string): boolean => valid(version) === version;
+
+const newestFirst = (versions: readonly string[]): readonly SemVer[] =>
+  [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
+
+/**
+ * The releases of the tool that workspaces may choose: those that come with the product, and those that the operator adds.
+ * A workspace does not say which of the two tools it means; where a constraint leaves it open it is Terraform, which the
+ * attribute is named after, and OpenTofu where no release of Terraform meets it.
+ */
+export class ToolReleases {
+  private readonly known: ReadonlySet<string>;
+  private readonly final: readonly SemVer[];
+
+  constructor(added: readonly string[] = []) {
+    this.known = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS, ...added]);
+    const own = newestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
+    this.final = [...own, ...newestFirst(OPENTOFU_RELEASES)];
+  }
+
+  /** The newest release, which a workspace gets that names none. */
+  get latest(): string {
+    return this.resolve(LATEST);
+  }
+
+  /** The release that a version or a constraint stands for today; the text itself where none is known for it. */
+  resolve(version: string): string {
+    return this.releaseFor(version) ?? version;
+  }
+
+  /**
+   * What is wrong with a version that is asked for, to go on after its name; null where it may be had. What the caller
+   * itself is `running` is a release, whether we have heard of it or not: every new CLI comes before the list that names it.
+   */
+  problemOf(version: string, running?: string): string | null {
+    if (this.releaseFor(version) !== null) return null;
+    if (isExact(version)) return version === running ? null : `${version} is not a known release. ${REMEDY}`;
+    return constraintOf(version) === null
+      ? `must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or ${LATEST}`
+      : `${version} is met by no known release. ${REMEDY}`;
+  }
+
+  private releaseFor(version: string): string | null {
+    if (isExact(version)) return this.known.has(version) ? version : null;
+    const constraint = version === LATEST ? ANY : constraintOf(version);
+    return constraint && (this.newestMeeting(constraint) ?? this.previewMeeting(constraint));
+  }
+
+  private newestMeeting({ range, except }: VersionConstraint): string | null {
+    const wanted = new Range(range);
+    return (
+      this.final.find((release) => satisfies(release, wanted) && !except.includes(release.version))?.version ?? null
+    );
+  }
+
+  /** A preview is meant only where it is named, `= 1.17.0-beta1`. */
+  private previewMeeting({ range }: VersionConstraint): string | null {
+    const named = range.replace('=', '');
+    return range.startsWith('=') && this.known.has(named) ? named : null;
+  }
+}

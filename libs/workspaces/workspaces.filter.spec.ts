@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { filterOf } from './workspaces.filter.js';
+
+describe('tags that a list is asked for', () => {
+  it('are looked up once each, however often they are named', () => {
+    const tagged = (index: number, key: string, value: string) => ({
+      [`filter[tagged][${index}][key]`]: key,
+      [`filter[tagged][${index}][value]`]: value,
+    });
+    const query = {
+      'search[tags]': 'a,b,a, a ,b',
+      ...tagged(0, 'a', ''),
+      ...tagged(1, 'env', 'prod'),
+      ...tagged(2, 'env', 'test'),
+      ...tagged(3, 'env', 'prod'),
+    };
+    expect(filterOf(query).tagged).toEqual([
+      { key: 'a', value: null },
+      { key: 'b', value: null },
+      { key: 'env', value: 'prod' },
+      { key: 'env', value: 'test' },
+    ]);
+  });
+});

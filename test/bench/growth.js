@@ -1,0 +1,207 @@
+// What a request costs in a large organization, and in a small one (DESIGN §5), in turns: whatever else the machine does
+// hits all alike.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { PROJECT } from './product.js';
+import { missingPrograms } from './programs.js';
+import { medians } from './statistics.js';
+import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
+import { table, verdict } from './table.js';
+
+/** How much more CPU a request may cost than in the smallest organization. */
+const GROWTH = 1.3;
+
+/** In the order that they are measured in: what is created is deleted again, and leaves its traces all the same. */
+const CASES = {
+  get: 'GET workspace',
+  list: 'list of 20',
+  tagged: 'list of 20, by tag',
+  named: 'list of 20, by part of name',
+  lock: 'lock, unlock',
+  patch: 'PATCH',
+  create: 'create',
+};
+
+const A_TIME = 500;
+/** As many in every organization, so that the filtered lists show the same. */
+const PICKED = 40;
+
+const CONTEXT = {
+  accessor: { id: 'user-bench', type: 'users', name: 'bench' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: 'bench',
+  causation: null,
+};
+
+let modules = null;
+
+/** Of the first product, for all of them: a process can load the build once. */
+const modulesOf = (product) =>
+  (modules ??= Promise.all(
+    [
+      'libs/kernel/index.js',
+      'libs/event-store/index.js',
+      'libs/host/index.js',
+      'libs/workspaces/workspace.js',
+      'apps/slices.js',
+    ].map((file) => product.import(file)),
+  ).then((found) => Object.assign({}, ...found)));
+
+/** The log of the product's database, as its own processes write it. */
+const openStore = async (product) => {
+  const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
+  const database = new Database({ url: await product.databaseUrl(), connections: 1, applicationName: 'bench' });
+  const projections = slices.flatMap((slice) => slice.projections);
+  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds());
+  const close = async () => {
+    store.signal.stop();
+    await database.close();
+  };
+  return { store, close };
+};
+
+const make = (product, path, type, attributes) =>
+  product.request('POST', path, { data: { type, attributes } }).then((text) => JSON.parse(text).data);
+
+/** Appends them many at a time, after the model of one that the API has made: it would take minutes for all of them. */
+const grow = async (product, size) => {
+  const { fold, workspace } = await modulesOf(product);
+  const { store, close } = await openStore(product);
+  const organization = { name: ORGANIZATION, email: 'a@bench.test' };
+  await make(product, '/api/v2/organizations', 'organizations', organization);
+  const path = `/api/v2/organizations/${ORGANIZATION}/workspaces`;
+  const { id } = await make(product, path, 'workspaces', { name: 'model', description: 'as all of them are' });
+  try {
+    const [model] = await store.stream(id);
+    const ids = [id];
+    const write = (n) => {
+      const stream = `ws-grown${String(n).padStart(8, '0')}`;
+      const picked = n % Math.ceil(size / PICKED) === 0;
+      const name = `${picked ? 'picked' : 'network'}-${n % 7 === 0 ? 'prod' : 'test'}-${String(n).padStart(6, '0')}`;
+      const tags = [
+        { key: 'env', value: n % 7 === 0 ? 'prod' : 'test' },
+        ...(picked ? [{ key: 'picked', value: null }] : []),
+      ];
+      const events = [{ type: model.type, data: { ...model.data, name, tags } }];
+      const snapshot = { decider: workspace.version, state: fold(workspace, workspace.initial, events) };
+      ids.push(stream);
+      return { stream, organization: model.organization, expected: 0, events, snapshot };
+    };
+    while (ids.length < size) {
+      const count = Math.min(A_TIME, size - ids.length);
+      await store.append(
+        Array.from({ length: count }, () => write(ids.length)),
+        CONTEXT,
+      );
+      process.stderr.write(`\r${ids.length} of ${size} workspaces`);
+    }
+    process.stderr.write('\n');
+    return { ids, nursery: ORGANIZATION };
+  } finally {
+    await close();
+  }
+};
+
+/** Followers have read all of it, and Postgres has the statistics that autovacuum would gather a minute later. */
+const settle = async (product) => {
+  const client = new pg.Client({ connectionString: await product.databaseUrl() });
+  await client.connect();
+  try {
+    await client.query('vacuum analyze');
+    const behind = `
+      select count(*)::int as n from event_store.checkpoints c
+       where exists (select 1 from event_store.events e where (e.transaction, e.position) > (c.transaction, c.position))`;
+    while ((await client.query(behind)).rows[0].n > 0) await delay(200);
+  } finally {
+    await client.end();
+  }
+};
+
+const seedOf = (size) => async (product) => {
+  const seeded = await grow(product, size);
+  await settle(product);
+  return seeded;
+};
+
+const removeCreated = async ({ product }) =>
+  forEach(await idsWhere(product, `name like 'bench-%'`), (id) =>
+    product.request('DELETE', `/api/v2/workspaces/${id}`),
+  );
+
+const takeTurns = async (subjects, { rounds, seconds, connections }) => {
+  const results = new Map();
+  const once = async (mode, subject) => {
+    const measured = await measure(subject, mode, connections, seconds);
+    if (mode === 'create') await removeCreated(subject);
+    return measured;
+  };
+  for (const mode of Object.keys(CASES)) for (const subject of subjects) await once(mode, subject);
+  for (let round = 0; round < rounds; round += 1) {
+    const order = round % 2 === 0 ? subjects : subjects.toReversed();
+    for (const mode of Object.keys(CASES)) {
+      for (const subject of order) {
+        const key = `${mode} ${subject.name}`;
+        results.set(key, [...(results.get(key) ?? []), await once(mode, subject)]);
+      }
+    }
+    process.stderr.write(`round ${round + 1} of ${rounds} is done\n`);
+  }
+  return results;
+};
+
+const HEADER = [
+  'case',
+  'workspaces',
+  'req/s',
+  'p50 ms',
+  'p99 ms',
+  'errors',
+  'node',
+  'postgres',
+  'CPU ms',
+  'ratio',
+  'budget',
+  '',
+];
+
+const cpuOf = ({ node, postgres }) => node + postgres;
+
+const rowsOf = (results, sizes) =>
+  Object.entries(CASES).flatMap(([mode, title]) =>
+    sizes.map((size) => {
+      const measured = results.get(`${mode} ${size}`);
+      const smallest = results.get(`${mode} ${sizes[0]}`);
+      const { rate, p50, p99, node, postgres } = medians(measured);
+      const { ratio } = medians(measured.map((each, n) => ({ ratio: cpuOf(each) / cpuOf(smallest[n]) })));
+      const errors = measured.reduce((sum, each) => sum + each.errors, 0);
+      const first = [title, size, rate.toFixed(0), p50.toFixed(2), p99.toFixed(2), errors];
+      const compared = size === sizes[0] ? ['', '', ''] : [ratio.toFixed(2), `≤ ${GROWTH}`, verdict(ratio <= GROWTH)];
+      return [...first, node.toFixed(3), postgres.toFixed(3), (node + postgres).toFixed(3), ...compared];
+    }),
+  );
+
+const LEGEND = `
+Medians; ratios of each round to the smallest organization in the same round. CPU of the server and its Postgres, followers
+included. Single workspaces are asked in turn, all of them; both filtered lists find the same few in each organization.
+`;
+
+export const growth = async ({ sizes, ...options }) => {
+  const missing = missingPrograms('wrk');
+  if (missing.length > 0) throw new Error(missing.join('\n'));
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-files-'));
+  const subjects = [];
+  try {
+    for (const size of sizes) subjects.push(await openSubject(String(size), PROJECT, folder, seedOf(size)));
+    const results = await takeTurns(subjects, options);
+    process.stdout.write(`${table(HEADER, rowsOf(results, sizes))}\n${LEGEND}`);
+    return [...results.values()].flat().every(({ errors }) => errors === 0);
+  } finally {
+    for (const { product } of subjects) await product.remove();
+    await rm(folder, { recursive: true, force: true });
+  }
+};

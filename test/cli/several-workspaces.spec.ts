@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  answered,
+  giveWorkspace,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeRun,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+  related,
+  reportBody,
+} from '../support/seeds.js';
+import type { Answer } from '../support/server.js';
+import { flat, found, type Person } from './iac.js';
+import { openSite, type Site } from './site.js';
+
+// Workspaces that a configuration chooses by tags or by their project, and such as read the state of another one.
+
+const LONG = 120_000;
+
+const RESOURCES = `
+  resource "terraform_data" "first" { input = "one" }
+  output "what" { value = [terraform_data.first.output, "and more"] }
+`;
+
+/** Where an executor has its state while it works. */
+const LOCALLY = `
+  terraform {
+    backend "local" {}
+  }
+`;
+
+let site: Site;
+
+beforeAll(async () => {
+  if (found.length > 0) site = await openSite();
+}, LONG);
+
+afterAll(() => site?.product.remove());
+
+describe('a machine with a client', () => {
+  it('has a site for its journeys', () => expect(site === undefined).toBe(found.length === 0));
+});
+
+for (const program of found) {
+  describe(`with ${program}`, () => {
+    const organization = `with-${program}`;
+    let person: Person;
+    let first: string;
+
+    const shown = (name: string): Promise<Answer> =>
+      site.api.get(`/api/v2/organizations/${organization}/workspaces/${name}`);
+    const projectOf = async (name: string): Promise<string> =>
+      (await shown(name)).body.data.relationships.project.data.id as string;
+    const bindingsOf = async (name: string): Promise<unknown> => {
+      const { id } = (await shown(name)).body.data;
+      return (await site.api.get(`/api/v2/workspaces/${id}/tag-bindings`)).body.data.map(
+        ({ attributes }: any) => attributes,
+      );
+    };
+    const tagged = (...names: readonly string[]): object => ({
+      tags: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
+    });
+    const bound = (bindings: Readonly<Record<string, string>>): object => ({
+      'tag-bindings': {
+        data: Object.entries(bindings).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+      },
+    });
+
+    /** A folder of the administrator that is ready to work in. */
+    const inFolder = async (workspaces: string): Promise<string> => {
+      const folder = await person.folder(site.cloud(organization, workspaces) + RESOURCES);
+      await person.run(folder, 'init', '-input=false');
+      return folder;
+    };
+    const listed = async (folder: string): Promise<unknown> =>
+      (await person.run(folder, 'workspace', 'list')).match(/[\w-]+/g)?.toSorted();
+
+    beforeAll(async () => {
+      await makeOrganization(site.api, organization);
+      person = await site.person(program);
+      await person.run(await inFolder('name = "first"'), 'apply', '-input=false', '-auto-approve');
+      first = (await shown('first')).body.data.id as string;
+    }, LONG);
+
+    afterAll(() => person?.leave());
+
+    it(
+      'they are made, listed, selected and deleted by their tag; not while they manage something',
+      async () => {
+        await makeWorkspace(site.api, organization, 'net-one', {}, tagged('network'));
+        const folder = await inFolder('tags = ["network"]');
+        await person.run(folder, 'workspace', 'new', 'net-two');
+        expect(await listed(folder)).toEqual(['net-one', 'net-two']);
+        expect((await shown('net-two')).body.data.attributes['tag-names']).toEqual(['network']);
+
+        await person.run(folder, 'apply', '-input=false', '-auto-approve');
+        await person.run(folder, 'workspace', 'select', 'net-one');
+        const refused = await person.attempt(folder, 'workspace', 'delete', 'net-two');
+        expect(refused).toMatchObject({ code: 1 });
+        expect((await shown('net-two')).status).toBe(200);
+        await person.run(folder, 'workspace', 'delete', '-force', 'net-two');
+        expect((await shown('net-two')).status).toBe(404);
+      },
+      LONG,
+    );
+
+    // OpenTofu knows no tags with values.
+    if (program === 'terraform') {
+      it(
+        'they are chosen by keys and values, and new ones get them',
+        async () => {
+          const wanted = { team: 'net', tier: 'one' };
+          await makeWorkspace(site.api, organization, 'key-one', {}, bound(wanted));
+          await makeWorkspace(site.api, organization, 'key-other', {}, bound({ ...wanted, team: 'web' }));
+          const folder = await inFolder('tags = { team = "net", tier = "one" }');
+          expect(await listed(folder)).toEqual(['key-one']);
+          await person.run(folder, 'workspace', 'new', 'key-two');
+          expect(await bindingsOf('key-two')).toEqual([
+            { key: 'team', value: 'net' },
+            { key: 'tier', value: 'one' },
+          ]);
+          expect(await listed(folder)).toEqual(['key-one', 'key-two']);
+          await person.run(folder, 'workspace', 'select', 'key-one');
+          expect(await person.run(folder, 'workspace', 'show')).toContain('key-one');
+          expect(await person.attempt(folder, 'workspace', 'select', 'key-other')).toMatchObject({ code: 1 });
+        },
+        LONG,
+      );
+    }
+
+    it(
+      'the project that is named is made where there is none, and is the only one to be looked in',
+      async () => {
+        await inFolder('name = "shop"\nproject = "web shop"');
+        const project = await projectOf('shop');
+        const { body } = await site.api.get(`/api/v2/projects/${project}`);
+        expect(body.data.attributes.name).toBe('web shop');
+
+        await makeWorkspace(site.api, organization, 'not-in-it', {}, tagged('web'));
+        const inIt = { ...tagged('web'), project: { data: { type: 'projects', id: project } } };
+        await makeWorkspace(site.api, organization, 'web-one', {}, inIt);
+        const folder = await inFolder('tags = ["web"]\nproject = "web shop"');
+        await person.run(folder, 'workspace', 'new', 'web-two');
+        expect(await projectOf('web-two')).toBe(project);
+        expect(await listed(folder)).toEqual(['web-one', 'web-two']);
+        await person.run(folder, 'workspace', 'select', 'web-one');
+      },
+      LONG,
+    );
+
+    const readsFirst = (): string => `
+      data "terraform_remote_state" "first" {
+        backend = "remote"
+        config = {
+          hostname     = "${site.host}"
+          organization = "${organization}"
+          workspaces   = { name = "first" }
+        }
+      }
+      output "seen" { value = data.terraform_remote_state.first.outputs.what }
+    `;
+    const isRefused = async (reader: Person, folder: string, why: string): Promise<void> => {
+      const { code, output } = await reader.attempt(folder, 'plan', '-input=false');
+      expect({ code, output: flat(output) }).toEqual({ code: 1, output: expect.stringContaining(why) });
+      expect(output).not.toContain('and more');
+    };
+
+    it(
+      'one reads the state of another through a team that may, and no longer once that is taken away',
+      async () => {
+        const second = await makeWorkspace(site.api, organization, 'second');
+        const team = await makeTeam(site.api, organization, 'readers');
+        const reading = await giveWorkspace(site.api, team, first, 'read');
+        await giveWorkspace(site.api, team, second, 'write');
+        const token = await makeToken(site.api, `/api/v2/teams/${team}/authentication-token`);
+
+        const member = await site.person(program, token);
+        const folder = await member.folder(site.cloud(organization, 'name = "second"') + readsFirst());
+        await member.run(folder, 'init', '-input=false');
+        await member.run(folder, 'apply', '-input=false', '-auto-approve');
+        expect(JSON.parse(await member.run(folder, 'output', '-json', 'seen'))).toEqual(['one', 'and more']);
+
+        answered(await site.api.delete(`/api/v2/team-workspaces/${reading}`), 204);
+        await isRefused(member, folder, 'resource not found');
+        await member.leave();
+      },
+      LONG,
+    );
+
+    it(
+      'a run reads the state of a workspace that has it as a consumer, of no other, and of none when it is over',
+      async () => {
+        const { api } = site;
+        const pool = await makeAgentPool(api, organization, 'executors');
+        const agent = api.as(await makeAgentToken(api, pool));
+        const own = { 'execution-mode': 'agent', 'agent-pool-id': pool };
+        const workspace = await makeWorkspace(api, organization, 'in-a-run', own);
+        await makeConfigurationVersion(api, workspace);
+        const run = await makeRun(api, workspace);
+        const report = async (status: string): Promise<unknown> =>
+          answered(await agent.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
+        await report('planning');
+
+        const token = await makeToken(agent, `/api/v2/runs/${run}/authentication-tokens`);
+        const executor = await site.person(program, token);
+        const folder = await executor.folder(`${LOCALLY}${readsFirst()}`);
+        await executor.run(folder, 'init', '-input=false');
+        await isRefused(executor, folder, 'resource not found');
+
+        const consumers = `/api/v2/workspaces/${first}/relationships/remote-state-consumers`;
+        answered(await api.post(consumers, related('workspaces', workspace)), 204);
+        await executor.run(folder, 'apply', '-input=false', '-auto-approve');
+        expect(JSON.parse(await executor.run(folder, 'output', '-json', 'seen'))).toEqual(['one', 'and more']);
+
+        answered(await api.delete(consumers, related('workspaces', workspace)), 204);
+        await isRefused(executor, folder, 'resource not found');
+        answered(await api.post(consumers, related('workspaces', workspace)), 204);
+        await report('errored');
+        await isRefused(executor, folder, 'unauthorized');
+        await executor.leave();
+      },
+      LONG,
+    );
+  });
+}

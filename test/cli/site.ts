@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import https from 'node:https';
+import { join } from 'node:path';
+import { makeProduct, type Product } from '../support/product.js';
+import type { Answer, Api } from '../support/server.js';
+import { personWith, type Person } from './iac.js';
+
+/** The built product, over TLS with its own CA, as whoever runs it and whoever works with it find it. */
+export type Site = {
+  readonly product: Product;
+  /** `localhost:8443`. */
+  readonly host: string;
+  /** For the administrator. */
+  readonly api: Api;
+  /** Somebody at a terminal; without a token the administrator. */
+  person(program: string, token?: string): Promise<Person>;
+  /** The block of a configuration by which its workspaces are chosen. */
+  cloud(organization: string, workspaces: string): string;
+};
+
+/** `fetch` cannot be told of a CA of its own. */
+const apiOver = (url: string, ca: string, token: string | null): Api => {
+  const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const sent = body instanceof Uint8Array || body === undefined ? body : Buffer.from(JSON.stringify(body));
+      const headers = {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        // Of the body of a DELETE Node tells no length by itself.
+        ...(sent && { 'content-type': 'application/vnd.api+json', 'content-length': sent.length }),
+      };
+      // One connection a request: none that is kept could hold up the end.
+      const request = https.request(`${url}${path}`, { method, headers, ca, agent: false }, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: (response.headers['content-type'] ?? '').includes('json') && text ? JSON.parse(text) : null,
+            text,
+            headers: new Headers(response.headers as Record<string, string>),
+          }),
+        );
+      });
+      request.once('error', reject);
+      request.end(sent);
+    });
+  return {
+    get: (path) => send('GET', path),
+    post: (path, body) => send('POST', path, body),
+    patch: (path, body) => send('PATCH', path, body),
+    put: (path, body) => send('PUT', path, body),
+    delete: (path, body) => send('DELETE', path, body),
+    as: (other) => apiOver(url, ca, other),
+  };
+};
+
+export const openSite = async (): Promise<Site> => {
+  const product = await makeProduct({ CADASTRE_TLS: 'auto' });
+  await product.start();
+  const caFile = join(product.dataFolder, 'tls/ca.pem');
+  const host = `localhost:${product.port}`;
+  return {
+    product,
+    host,
+    api: apiOver(product.url, await readFile(caFile, 'utf8'), product.adminToken),
+    person: (program, token = product.adminToken) => personWith({ program, host, token, caFile }),
+    cloud: (organization, workspaces) => `
+      terraform {
+        cloud {
+          hostname     = "${host}"
+          organization = "${organization}"
+          workspaces {
+            ${workspaces}
+          }
+        }
+      }
+    `,
+  };
+};

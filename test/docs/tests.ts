@@ -1,0 +1,73 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Row } from '../matrix/matrix.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MATRIX_ROWS = 'test/matrix/rows';
+
+/** Of the house as a whole: what these specs ask is written in the files beside them as well. */
+const THROUGH_THE_HOUSE = ['test/cli', 'test/e2e', 'test/faults'];
+
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(join(ROOT, folder), { withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(({ name }) => `${folder}/${name}`)
+    .toSorted();
+
+const PATH =
+  /\/api\/v2(?:\/(?:\$?\{[^{}]*\}|[\w.%-])+)+|\/(?:healthz|readyz|metrics|\.well-known\/terraform\.json)(?![\w./-])/g;
+
+/** Whether what is written in a test is this path: a value may stand for a parameter, nothing for a word of ours. */
+const isPath = (written: string, path: string): boolean => {
+  const [words, segments] = [written.split('/'), path.split('/')];
+  return (
+    words.length === segments.length &&
+    segments.every((segment, index) => segment.startsWith(':') || segment === words[index])
+  );
+};
+
+type Naming = { readonly file: string; readonly written: readonly string[] };
+
+/** What of the API's paths is written in the files of these folders. */
+const namingsIn = async (folders: readonly string[]): Promise<Naming[]> => {
+  const files = (await Promise.all(folders.map(filesIn))).flat();
+  return Promise.all(
+    files.map(async (file) => ({
+      file,
+      written: [...new Set((await readFile(join(ROOT, file), 'utf8')).match(PATH) ?? [])],
+    })),
+  );
+};
+
+const specsIn = async (folder: string): Promise<Naming[]> =>
+  (await namingsIn([folder])).filter(({ file }) => file.endsWith('.spec.ts'));
+
+const rowFiles = async (): Promise<ReadonlyMap<Row, string>> => {
+  const files = (await filesIn(MATRIX_ROWS)).filter((file) => !file.endsWith('/index.ts'));
+  const found = files.map(async (file) => {
+    const exported = Object.values((await import(`../../${file.replace(/\.ts$/, '.js')}`)) as object);
+    return exported.flatMap((rows) => (Array.isArray(rows) ? (rows as Row[]) : [])).map((row) => [row, file] as const);
+  });
+  return new Map((await Promise.all(found)).flat());
+};
+
+type Tested = { readonly file: string; readonly path: string; readonly rows: readonly Row[] };
+
+/** The files in which the routes of one room are tested: see the words at the head of docs/endpoints.md. */
+export const testsOf = async (): Promise<(routes: readonly Tested[]) => Promise<string[]>> => {
+  const [rows, matrixSpecs, others] = await Promise.all([
+    rowFiles(),
+    specsIn('test/matrix'),
+    namingsIn(THROUGH_THE_HOUSE),
+  ]);
+  return async (routes) => {
+    const file = routes[0]?.file ?? '';
+    const specs = await specsIn(dirname(file));
+    const namesakes = specs.filter((other) => basename(other.file).startsWith(basename(file, 'controller.ts')));
+    const matrix = routes.flatMap((route) => route.rows.flatMap((row) => rows.get(row) ?? []));
+    const isNaming = ({ written }: Naming): boolean =>
+      written.some((words) => routes.some(({ path }) => isPath(words, path)));
+    const naming = [...specs, ...matrixSpecs, ...others].filter(isNaming).map((other) => other.file);
+    return [...new Set([...namesakes.map((other) => other.file), ...matrix, ...naming])].toSorted();
+  };
+};

@@ -1,0 +1,106 @@
+import { describe, it } from '@jest/globals';
+import { resource } from '../../support/seeds.js';
+import { refusing, WORKSPACES, type Bad } from './refusing.js';
+
+const { expectRefusal } = refusing();
+
+describe('callers who may not', () => {
+  const routes: readonly Bad['send'][] = [
+    'GET /api/v2/organizations/acme',
+    `GET ${WORKSPACES}`,
+    `POST ${WORKSPACES}`,
+    `GET ${WORKSPACES}/one`,
+    'GET /api/v2/workspaces/{workspace}',
+    'PATCH /api/v2/workspaces/{workspace}',
+    'DELETE /api/v2/workspaces/{workspace}',
+    'POST /api/v2/workspaces/{workspace}/actions/lock',
+    'POST /api/v2/workspaces/{locked}/actions/unlock',
+    'POST /api/v2/workspaces/{locked}/actions/force-unlock',
+    'POST /api/v2/workspaces/{workspace}/actions/safe-delete',
+    'GET /api/v2/workspaces/{workspace}/tag-bindings',
+    'GET /api/v2/projects/{project}',
+    'PATCH /api/v2/projects/{project}',
+    'DELETE /api/v2/projects/{full}',
+    'GET /api/v2/teams/{team}',
+    'POST /api/v2/teams/{team}/authentication-token',
+    'GET /api/v2/organizations/acme/authentication-token',
+    'DELETE /api/v2/organizations/acme',
+  ];
+  const body = (line: string): object =>
+    line.startsWith('GET') ? {} : { body: resource(line.includes('projects') ? 'projects' : '', { name: 'mine' }) };
+
+  it.each(
+    routes.map((line): Bad => ({
+      what: 'another organization’s',
+      send: line,
+      ...body(line),
+      as: '{otherToken}',
+      status: 404,
+    })),
+  )('learn nothing of what is $what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each(routes.map((line): Bad => ({ what: 'no token', send: line, ...body(line), as: null, status: 401 })))(
+    'are told that they have no token: $send',
+    async (bad) => {
+      await expectRefusal(bad);
+    },
+  );
+
+  it.each<Bad>([
+    { what: 'a token that nobody issued', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
+    { what: 'half a header', send: 'GET /api/v2/account/details', as: '', status: 401 },
+    {
+      what: 'another scheme',
+      send: 'GET /api/v2/account/details',
+      headers: { authorization: 'Basic YTpi' },
+      as: null,
+      status: 401,
+    },
+    {
+      what: 'a token of another organization by its id',
+      send: 'DELETE /api/v2/authentication-tokens/{otherTokenId}',
+      as: '{acmeToken}',
+      status: 404,
+    },
+  ])('are refused with $what', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('what stands in the way', () => {
+  it.each<Bad>([
+    {
+      what: 'a lock that is held',
+      send: 'POST /api/v2/workspaces/{locked}/actions/lock',
+      status: 409,
+      problems: [
+        [null, /^Unable to lock workspace\. The workspace is already locked by User admin since [0-9T:.-]+Z$/],
+      ],
+    },
+    {
+      what: 'somebody else’s lock',
+      send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
+      as: '{acmeToken}',
+      status: 409,
+      problems: [[null, /is locked by User admin/]],
+    },
+    {
+      what: 'a lock that is not there',
+      send: 'POST /api/v2/workspaces/{workspace}/actions/unlock',
+      status: 409,
+      problems: [[null, /^(?!.*is locked by)/]],
+    },
+    {
+      what: 'a lock, for a safe deletion',
+      send: 'POST /api/v2/workspaces/{locked}/actions/safe-delete',
+      status: 409,
+      problems: [[null, /locked/]],
+    },
+    { what: 'workspaces in a project', send: 'DELETE /api/v2/projects/{full}', status: 422 },
+    { what: 'being the default project', send: 'DELETE /api/v2/projects/{project}', status: 422 },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import { makeAgentPool } from '../../support/seeds.js';
+import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
+
+const { expectRefusal, get } = refusing({}, async (server) => ({ pool: await makeAgentPool(server, 'acme', 'edge') }));
+
+const big = `{"data":{"attributes":{"name":"${'x'.repeat(10_000_000)}"}}}`;
+
+describe('a body that cannot be read', () => {
+  it.each<Bad>([
+    { what: 'broken JSON', send: `POST ${WORKSPACES}`, body: '{"data":', status: 400 },
+    { what: 'no JSON at all', send: `POST ${WORKSPACES}`, body: 'name=one', status: 400 },
+    {
+      what: 'bytes that are no UTF-8',
+      send: `POST ${WORKSPACES}`,
+      body: new Uint8Array([0xff, 0xfe, 0x7b]),
+      status: 400,
+    },
+    { what: 'a poisoned prototype', send: `POST ${WORKSPACES}`, body: '{"__proto__":{"x":1}}', status: 400 },
+    {
+      what: 'JSON that is nested a hundred thousand deep',
+      send: `POST ${WORKSPACES}`,
+      body: `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      status: 422,
+    },
+    {
+      what: 'a form',
+      send: `POST ${WORKSPACES}`,
+      body: 'name=one',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      status: 415,
+    },
+    {
+      what: 'plain text',
+      send: `POST ${WORKSPACES}`,
+      body: '{}',
+      headers: { 'content-type': 'text/plain' },
+      status: 415,
+    },
+    {
+      what: 'bytes',
+      send: `POST ${WORKSPACES}`,
+      body: '{}',
+      headers: { 'content-type': 'application/octet-stream' },
+      status: 415,
+    },
+    {
+      what: 'a media type that is none',
+      send: `POST ${WORKSPACES}`,
+      body: '{}',
+      headers: { 'content-type': 'nonsense' },
+      status: 415,
+    },
+    { what: '10 MB', send: `POST ${WORKSPACES}`, body: big, status: 413 },
+    { what: '10 MB for a lock', send: 'POST /api/v2/workspaces/{workspace}/actions/lock', body: big, status: 413 },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('ids and names that lead nowhere', () => {
+  const ids = ['ws-nowhere', '{project}', 'null', '%20', '..%2F..', "'%20or%201=1", 'x'.repeat(400)];
+
+  it.each<Bad>([
+    ...ids.map((id): Bad => ({ what: 'no such workspace', send: `GET /api/v2/workspaces/${id}`, status: 404 })),
+    { what: 'an id longer than any', send: `GET /api/v2/workspaces/${'x'.repeat(1_000)}`, status: 404 },
+    { what: 'half an escape', send: 'GET /api/v2/workspaces/%', status: 400 },
+    { what: 'an escape that is no UTF-8', send: 'GET /api/v2/workspaces/%FF', status: 400 },
+    { what: 'a NUL', send: 'GET /api/v2/workspaces/%00', status: 400 },
+    { what: 'no such route', send: 'GET /api/v2/nothing/here', status: 404 },
+    { what: 'no such method', send: 'PUT /api/v2/workspaces/{workspace}', body: workspace({}), status: 404 },
+    { what: 'no such name', send: `GET ${WORKSPACES}/none`, status: 404 },
+    { what: 'a name with a NUL', send: `GET ${WORKSPACES}/%00`, status: 400 },
+    { what: 'no such organization', send: 'GET /api/v2/organizations/nobody', status: 404 },
+    {
+      what: 'no such organization for a new workspace',
+      send: 'POST /api/v2/organizations/nobody/workspaces',
+      body: workspace({ name: 'x' }),
+      status: 404,
+    },
+    { what: 'no such project', send: 'DELETE /api/v2/projects/prj-nowhere', status: 404 },
+    { what: 'no such token', send: 'DELETE /api/v2/authentication-tokens/at-nowhere', status: 404 },
+    ...['POST /api/v2/workspaces/ws-nowhere/actions/lock', 'DELETE /api/v2/workspaces/ws-nowhere'].map((line): Bad => ({
+      what: 'nothing to act on',
+      send: line as Bad['send'],
+      status: 404,
+    })),
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('parameters that are wrong', () => {
+  it.each<Bad>([
+    {
+      what: 'an unknown include',
+      send: 'GET /api/v2/workspaces/{workspace}?include=moon',
+      status: 400,
+      problems: [[null, /include parameter/]],
+    },
+    { what: 'page 0', send: `GET ${WORKSPACES}?page%5Bnumber%5D=0`, status: 400 },
+    { what: 'page -1', send: `GET ${WORKSPACES}?page%5Bnumber%5D=-1`, status: 400 },
+    { what: 'page one', send: `GET ${WORKSPACES}?page%5Bnumber%5D=one`, status: 400 },
+    { what: 'half a page', send: `GET ${WORKSPACES}?page%5Bsize%5D=0.5`, status: 400 },
+    { what: 'a page number beyond all', send: `GET ${WORKSPACES}?page%5Bnumber%5D=99999999999999999999`, status: 400 },
+    { what: 'a search for a NUL', send: `GET ${WORKSPACES}?search%5Bname%5D=%00`, status: 400 },
+    { what: 'an order that is none', send: `GET ${WORKSPACES}?sort=colour`, status: 400 },
+    {
+      what: 'a tag’s value without its key',
+      send: `GET ${WORKSPACES}?filter[tagged][0][value]=x`,
+      status: 400,
+      problems: [[null, /is required beside a value/]],
+    },
+    { what: 'a year of three digits', send: 'GET /api/v2/organizations/acme/runs?filter[timeframe]=999', status: 400 },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each([
+    ['a page past the end', `${WORKSPACES}?page%5Bnumber%5D=999999999&page%5Bsize%5D=100`],
+    ['a search that is broken UTF-8', `${WORKSPACES}?search%5Bname%5D=%FF`],
+    ['a pattern of wildcards', `${WORKSPACES}?search%5Bwildcard-name%5D=${encodeURIComponent('%_\\*')}z`],
+    ['a pattern of nothing but wildcards and letters', `${WORKSPACES}?search[wildcard-name]=${'*z'.repeat(2_000)}`],
+    ['a name as long as an address may be', `${WORKSPACES}?search[name]=${'x'.repeat(8_000)}`],
+    ['one tag, asked for two thousand times', `${WORKSPACES}?search[tags]=${'rare,'.repeat(2_000)}`],
+    ['two thousand tags', `${WORKSPACES}?search[tags]=${Array.from({ length: 2_000 }, (_, n) => `t${n}`).join(',')}`],
+    ['a status that is none', `${WORKSPACES}?filter[current-run][status]=%FF,%F0%9F%98%80,pending`],
+    ['a year at the end of time', '/api/v2/organizations/acme/runs?filter[timeframe]=9999'],
+    ['a year before all', '/api/v2/organizations/acme/runs?filter[timeframe]=1000'],
+    [
+      'a time that is later in UTC than all others',
+      '/api/v2/agent-pools/{pool}/agents?filter[last-ping-since]=9999-12-31T23:59:59-23:00',
+    ],
+    ['a year that Postgres does not know', '/api/v2/agent-pools/{pool}/agents?filter[last-ping-since]=0000-01-01'],
+  ])('%s finds nothing, which is no error', async (_, path) => {
+    const { status, body } = await get(path);
+    expect({ status, data: body.data }).toEqual({ status: 200, data: [] });
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, it } from '@jest/globals';
+import { answered, makeWorkspace, related, resource } from '../../support/seeds.js';
+import { refusing, type Bad } from './refusing.js';
+
+const { expectRefusal } = refusing({}, async (server) => {
+  const key = await server.post(
+    '/api/v2/organizations/other/ssh-keys',
+    resource('ssh-keys', { name: 'k', value: 'x' }),
+  );
+  return {
+    other: await makeWorkspace(server, 'acme', 'other'),
+    foreign: await makeWorkspace(server, 'other', 'foreign'),
+    global: await makeWorkspace(server, 'acme', 'global', { 'global-remote-state': true }),
+    foreignKey: answered(key, 201).body.data.id as string,
+  };
+});
+
+/** What is no body of any of these. */
+const NONSENSE: readonly (readonly [what: string, body: unknown])[] = [
+  ['no body', undefined],
+  ['null', 'null'],
+  ['a list', []],
+  ['a text', '"x"'],
+  ['a number', '7'],
+  ['an empty object', {}],
+  ['data that is null', { data: null }],
+  ['data that is a text', { data: 'x' }],
+  ['data that is a number', { data: 1e308 }],
+  ['data as deep as a well', `{"data":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+];
+
+const nonsense = (send: Bad['send']): readonly Bad[] =>
+  NONSENSE.map(([what, body]): Bad => ({ what, send, ...(body === undefined ? {} : { body }), status: 422 }));
+
+const CONSUMERS = '/api/v2/workspaces/{workspace}/relationships/remote-state-consumers';
+const WRITES = [`POST ${CONSUMERS}`, `PATCH ${CONSUMERS}`, `DELETE ${CONSUMERS}`] as const;
+
+describe('consumers that are wrong', () => {
+  const wrong = (send: Bad['send']): readonly Bad[] => [
+    ...nonsense(send),
+    { what: 'one where a list is wanted', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
+    ...[null, [], 7, 'x'].map((entry): Bad => ({
+      what: `an entry that is ${JSON.stringify(entry)}`,
+      send,
+      body: { data: [entry] },
+      status: 422,
+    })),
+    ...[undefined, null, 7, {}, ['{other}']].map((id): Bad => ({
+      what: `an id that is ${JSON.stringify(id) ?? 'missing'}`,
+      send,
+      body: { data: [{ type: 'workspaces', id }] },
+      status: 422,
+      problems: [['/data/0/id']],
+    })),
+    {
+      what: 'a project',
+      send,
+      body: {
+        data: [
+          { type: 'workspaces', id: '{other}' },
+          { type: 'projects', id: '{project}' },
+        ],
+      },
+      status: 422,
+      problems: [['/data/1/type', 'Type must be workspaces']],
+    },
+    {
+      what: 'an id with a NUL',
+      send,
+      body: related('workspaces', 'ws-\u0000'),
+      status: 422,
+      problems: [['/data/0/id']],
+    },
+    {
+      what: 'an id with half of a surrogate pair',
+      send,
+      body: String.raw`{"data":[{"type":"workspaces","id":"\ud83d"}]}`,
+      status: 422,
+      problems: [['/data/0/id']],
+    },
+    {
+      what: 'an id of two megabytes, but for a little',
+      send,
+      body: related('workspaces', 'x'.repeat(2_000_000)),
+      status: 422,
+      problems: [['/data/0/id', /does not exist/]],
+    },
+    {
+      what: 'a thousand and one',
+      send,
+      body: related('workspaces', ...Array.from({ length: 1_001 }, (_, n) => `ws-${n}`)),
+      status: 422,
+      problems: [['/data', /at most 1000/]],
+    },
+    {
+      what: 'some that are not there, each of which is told, beside one that is',
+      send,
+      body: related('workspaces', 'ws-nowhere', '{other}', '', '{project}'),
+      status: 422,
+      problems: [
+        ['/data/0/id', 'Workspace ws-nowhere does not exist'],
+        ['/data/2/id', 'Workspace  does not exist'],
+        ['/data/3/id', /does not exist/],
+      ],
+    },
+    {
+      what: 'one of another organization',
+      send,
+      body: related('workspaces', '{foreign}'),
+      status: 422,
+      problems: [['/data/0/id', /^Workspace ws-\w+ does not exist$/]],
+    },
+    {
+      what: 'any, where all are consumers',
+      send: send.replace('{workspace}', '{global}') as Bad['send'],
+      body: related('workspaces', '{other}'),
+      status: 422,
+      problems: [['/data', /global remote state sharing is enabled/]],
+    },
+    {
+      what: 'any, for no workspace',
+      send: send.replace('{workspace}', 'ws-nowhere') as Bad['send'],
+      body: related('workspaces', '{other}'),
+      status: 404,
+    },
+  ];
+
+  it.each<Bad>([
+    ...WRITES.flatMap(wrong),
+    ...[`POST ${CONSUMERS}` as const, `PATCH ${CONSUMERS}` as const].map((send): Bad => ({
+      what: 'the workspace itself',
+      send,
+      body: related('workspaces', '{other}', '{workspace}'),
+      status: 422,
+      problems: [['/data/1/id', 'A workspace cannot be its own remote state consumer']],
+    })),
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('an SSH key that is wrong', () => {
+  const send = 'PATCH /api/v2/workspaces/{workspace}/relationships/ssh-key';
+  const ID = '/data/attributes/id';
+  const named = (id: unknown) => resource('workspaces', { id });
+
+  it.each<Bad>([
+    ...nonsense(send),
+    { what: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
+    { what: 'no id', send, body: resource('workspaces'), status: 422, problems: [[ID, "Id can't be blank"]] },
+    { what: 'an id that is a number', send, body: named(7), status: 422, problems: [[ID, 'Id must be a string']] },
+    { what: 'an id that is a list', send, body: named([]), status: 422, problems: [[ID]] },
+    { what: 'an id with a NUL', send, body: named('\u0000'), status: 422, problems: [[ID]] },
+    { what: 'an id that is too long', send, body: named('x'.repeat(256)), status: 422, problems: [[ID, /too long/]] },
+    {
+      what: 'none that is there',
+      send,
+      body: named('sshkey-0'),
+      status: 422,
+      problems: [[ID, 'SSH key does not exist']],
+    },
+    {
+      what: 'one of another organization',
+      send,
+      body: named('{foreignKey}'),
+      status: 422,
+      problems: [[ID, 'SSH key does not exist']],
+    },
+    { what: 'another type', send, body: resource('ssh-keys', { id: null }), status: 422, problems: [['/data/type']] },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('a data retention policy that is wrong', () => {
+  const OLDERS = 'data-retention-policy-delete-olders';
+  const DAYS = '/data/attributes/delete-older-than-n-days';
+  const wrong = (send: Bad['send']): readonly Bad[] => [
+    ...nonsense(send),
+    { what: 'no days', send, body: resource(OLDERS), status: 422, problems: [[DAYS, /can't be blank/]] },
+    { what: 'attributes that are a list', send, body: { data: { attributes: [] } }, status: 422 },
+    { what: 'another type', send, body: resource('policies', { 'delete-older-than-n-days': 1 }), status: 422 },
+    { what: 'a type that is a list', send, body: { data: { type: [OLDERS], attributes: {} } }, status: 422 },
+    ...['"7"', '[7]', '{}', 'true', '1e400', '-0', '-1', '0', '1.5', '36501', '9007199254740993', '1e300'].map(
+      (days): Bad => ({
+        what: `${days} days`,
+        send,
+        body: `{"data":{"type":"${OLDERS}","attributes":{"delete-older-than-n-days":${days}}}}`,
+        status: 422,
+        problems: [[DAYS]],
+      }),
+    ),
+  ];
+
+  it.each<Bad>(
+    ['workspaces/{workspace}', 'organizations/acme'].flatMap((owner) =>
+      (['POST', 'PATCH'] as const).flatMap((method) =>
+        wrong(`${method} /api/v2/${owner}/relationships/data-retention-policy`),
+      ),
+    ),
+  )('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});

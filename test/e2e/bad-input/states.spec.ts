@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { describe, it } from '@jest/globals';
+import { answered, resource } from '../../support/seeds.js';
+import { newStateVersion, pathOf, stateFile } from '../../support/state-file.js';
+import type { TestServer } from '../../support/server.js';
+import { refusing, type Bad, type Known } from './refusing.js';
+
+const STORED = stateFile({ serial: 4 });
+const PENDING = stateFile({ serial: 5, lineage: STORED.lineage });
+
+/** In the locked workspace: a state, and one that is announced, with the link that it is to come by. */
+const withStates = async (server: TestServer, { locked = '' }: Known): Promise<Known> => {
+  const versions = `/api/v2/workspaces/${locked}/state-versions`;
+  answered(await server.post(versions, newStateVersion(STORED, { inline: true })), 201);
+  const announced = await server.post(versions, newStateVersion(PENDING, { inline: false }));
+  answered(announced, 201);
+  const link = pathOf(announced.body.data.attributes['hosted-state-upload-url'] as string);
+  const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
+  const [subject, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
+  const signed = (claim: unknown): string =>
+    `${path}${Buffer.from(JSON.stringify(claim)).toString('base64url')}.${signature}`;
+  return {
+    pending: announced.body.data.id as string,
+    upload: link,
+    // Each is the link that we signed, but for one thing.
+    otherFile: signed([subject.replace('json-', '').replace(/^/, 'json-'), expires]),
+    otherVersion: signed([subject.replace(/sv-.*$/, 'sv-4nZ8vKq2RtYw5xBc'), expires]),
+    otherTime: signed([subject, expires + 1]),
+    otherSignature: `${path}${payload}.${signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+    noSignature: `${path}${payload}.`,
+    noClaim: `${path}.${signature}`,
+    noJson: `${path}${Buffer.from('nonsense').toString('base64url')}.${signature}`,
+  };
+};
+
+const { expectRefusal } = refusing({}, withStates);
+
+describe('states that are wrong', () => {
+  const versions: Bad['send'] = 'POST /api/v2/workspaces/{locked}/state-versions';
+  const next = (overrides: object = {}): object => {
+    const { serial, lineage, bytes, md5 } = stateFile({ serial: 6, lineage: PENDING.lineage });
+    return resource('state-versions', { serial, lineage, md5, state: bytes.toString('base64'), ...overrides });
+  };
+
+  it.each<Bad>([
+    { what: 'no attributes', send: versions, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
+    {
+      what: 'nothing of what is needed',
+      send: versions,
+      body: resource('state-versions'),
+      status: 422,
+      problems: [['/data/attributes/serial'], ['/data/attributes/md5']],
+    },
+    {
+      what: 'a serial below 0',
+      send: versions,
+      body: next({ serial: -1 }),
+      status: 422,
+      problems: [['/data/attributes/serial']],
+    },
+    {
+      what: 'half a serial',
+      send: versions,
+      body: next({ serial: 6.5 }),
+      status: 422,
+      problems: [['/data/attributes/serial']],
+    },
+    {
+      what: 'a serial beyond all',
+      send: versions,
+      body: next({ serial: 1e300 }),
+      status: 422,
+      problems: [['/data/attributes/serial']],
+    },
+    {
+      what: 'an MD5 that is none',
+      send: versions,
+      body: next({ md5: 'none' }),
+      status: 422,
+      problems: [['/data/attributes/md5']],
+    },
+    {
+      what: 'the MD5 of something else',
+      send: versions,
+      body: next({ md5: 'a'.repeat(32) }),
+      status: 422,
+      problems: [['/data/attributes/md5']],
+    },
+    {
+      what: 'a state that is no Base64',
+      send: versions,
+      body: next({ state: '§' }),
+      status: 422,
+      problems: [['/data/attributes/state']],
+    },
+    {
+      what: 'a lineage with a NUL',
+      send: versions,
+      body: next({ lineage: 'a\u0000' }),
+      status: 422,
+      problems: [['/data/attributes/lineage']],
+    },
+    { what: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
+    { what: 'a serial that was', send: versions, body: next({ serial: 4 }), status: 409 },
+    {
+      what: 'a workspace that nobody holds',
+      send: 'POST /api/v2/workspaces/{workspace}/state-versions',
+      body: next(),
+      status: 409,
+    },
+    { what: 'a workspace that somebody else holds', send: versions, body: next(), as: '{otherToken}', status: 404 },
+    { what: 'no such workspace', send: 'POST /api/v2/workspaces/ws-nowhere/state-versions', body: next(), status: 404 },
+    { what: 'a list without a filter', send: 'GET /api/v2/state-versions', status: 400 },
+    { what: 'a version that is not there', send: 'GET /api/v2/state-versions/sv-nowhere', status: 404 },
+    {
+      what: 'a version whose file is not here yet',
+      send: 'GET /api/v2/state-versions/{pending}/download',
+      status: 404,
+    },
+    {
+      what: 'another organization’s version',
+      send: 'GET /api/v2/state-versions/{pending}',
+      as: '{otherToken}',
+      status: 404,
+    },
+    {
+      what: 'a download without a token',
+      send: 'GET /api/v2/state-versions/{pending}/download',
+      as: null,
+      status: 401,
+    },
+    { what: 'an output that is not there', send: 'GET /api/v2/state-version-outputs/wsout-nowhere', status: 404 },
+    {
+      what: 'an unlock while the upload is awaited',
+      send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
+      status: 503,
+      problems: [[null, /latest state version is still pending/]],
+    },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each<Bad>([
+    { what: 'that nobody signed', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
+    { what: 'for another file', send: 'PUT {otherFile}', status: 403 },
+    { what: 'for another version', send: 'PUT {otherVersion}', status: 403 },
+    { what: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
+    { what: 'with another signature', send: 'PUT {otherSignature}', status: 403 },
+    { what: 'without its signature', send: 'PUT {noSignature}', status: 403 },
+    { what: 'without its claim', send: 'PUT {noClaim}', status: 403 },
+    { what: 'with a claim that is no JSON', send: 'PUT {noJson}', status: 403 },
+  ])('a link $what lets nobody in: $send', async (bad) => {
+    await expectRefusal({ ...bad, body: new Uint8Array(PENDING.bytes), as: null });
+  });
+
+  it.each([
+    ['other bytes than were announced', new Uint8Array(stateFile({ serial: 5 }).bytes)],
+    ['nothing', new Uint8Array(0)],
+  ])('a good link is no good for %s', async (_, body) => {
+    await expectRefusal({ what: '', send: 'PUT {upload}', body, as: null, status: 422 });
+  });
+
+  it.each([
+    ['no JSON', Buffer.from('{"version":')],
+    ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
+    ['not an object', Buffer.from('[]')],
+    [
+      'outputs with names that cannot be stored',
+      stateFile({ outputs: { 'a\u0000b': { value: 1, type: 'number' } } }).bytes,
+    ],
+    ['outputs whose type is none', stateFile({ outputs: { out: { value: 1, type: ['nonsense'] } } }).bytes],
+    [
+      'an output as deep as a well',
+      Buffer.from(`{"version":4,"serial":6,"outputs":{"a":{"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}}}`),
+    ],
+  ])('a state that is or has %s is not accepted, whatever its MD5', async (_, bytes) => {
+    const md5 = createHash('md5').update(bytes).digest('hex');
+    await expectRefusal({
+      what: '',
+      send: versions,
+      body: next({ md5, state: bytes.toString('base64') }),
+      status: 422,
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, it } from '@jest/globals';
+import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
+
+const { expectRefusal } = refusing();
+
+const tag = (key: unknown, value: unknown = 'v') => ({ type: 'tag-bindings', attributes: { key, value } });
+const flat = (name: unknown) => ({ type: 'tags', attributes: { name } });
+
+describe('tags that are wrong', () => {
+  it.each<Bad>([
+    {
+      what: 'a key with a slash',
+      send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
+      body: { data: [tag('fine'), tag('a/b')] },
+      status: 422,
+      problems: [['/data/1/attributes/key', 'Key is invalid']],
+    },
+    {
+      what: 'a key of 129 characters',
+      send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
+      body: { data: [tag('k'.repeat(129))] },
+      status: 422,
+      problems: [['/data/0/attributes/key', 'Key is invalid']],
+    },
+    {
+      what: 'a value of 257 characters',
+      send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
+      body: { data: [tag('k', 'v'.repeat(257))] },
+      status: 422,
+      problems: [['/data/0/attributes/value']],
+    },
+    {
+      what: 'a value with a NUL',
+      send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
+      body: { data: [tag('k', '\u0000')] },
+      status: 422,
+      problems: [['/data/0/attributes/value']],
+    },
+    {
+      what: 'eleven bindings',
+      send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
+      body: { data: Array.from({ length: 11 }, (_, n) => tag(`k${n}`)) },
+      status: 422,
+      problems: [['/data', 'cannot exceed 10 bindings per resource']],
+    },
+    {
+      what: 'eleven bindings with the workspace',
+      send: `POST ${WORKSPACES}`,
+      body: workspace({ name: 'x' }, { 'tag-bindings': { data: Array.from({ length: 11 }, (_, n) => tag(`k${n}`)) } }),
+      status: 422,
+      problems: [['/data/relationships/tag-bindings/data', 'cannot exceed 10 bindings per resource']],
+    },
+    {
+      what: 'a flat tag with a space',
+      send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
+      body: { data: [flat('fine'), flat('not fine')] },
+      status: 422,
+      problems: [['/data/1/attributes/name', /^Name may only contain/]],
+    },
+    {
+      what: 'a flat tag without a name',
+      send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
+      body: { data: [{ type: 'tags', attributes: {} }] },
+      status: 422,
+      problems: [['/data/0/attributes/name', "Name can't be blank"]],
+    },
+    {
+      what: 'a flat tag by an id that nobody has',
+      send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
+      body: { data: [{ type: 'tags', id: 'tag-nowhere' }] },
+      status: 404,
+    },
+    {
+      what: 'things that are no tags',
+      send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
+      body: { data: [{ type: 'workspaces', id: '{workspace}' }] },
+      status: 422,
+      problems: [['/data/0/type']],
+    },
+    {
+      what: 'one where a list is wanted',
+      send: 'DELETE /api/v2/workspaces/{workspace}/relationships/tags',
+      body: { data: flat('x') },
+      status: 422,
+      problems: [['/data']],
+    },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});

@@ -1,0 +1,162 @@
+import type { Permission } from '#access';
+import { answered, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
+import type { Answer, Api } from '../support/server.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import { addState, newVariable, type Arrived, type World } from './land.js';
+import { organization, theAgent } from './targets.js';
+
+/** A caller, and a workspace of their own, on which they have what they have on `one`. */
+export type Scene = { readonly world: World; readonly caller: Arrived; readonly api: Api; readonly id: string };
+
+/** Does what a key of a map of permissions promises, and before that what it takes. */
+export type Probe = (scene: Scene) => Promise<Answer>;
+
+export type PermissionMap = {
+  readonly probes: Readonly<Record<string, Probe>>;
+  /** What has no endpoint yet, and is known by its permission alone. */
+  readonly byTable: Readonly<Record<string, Permission>>;
+  /** What is not here at all, and so for nobody. */
+  readonly never: readonly string[];
+};
+
+const of = (id: string, path = ''): string => `/api/v2/workspaces/${id}${path}`;
+
+const patch =
+  (attributes: object): Probe =>
+  ({ api, id }) =>
+    api.patch(of(id), resource('workspaces', attributes));
+
+const read =
+  (path: string): Probe =>
+  ({ api, id }) =>
+    api.get(of(id, path));
+
+const lock = (api: Api, id: string): Promise<Answer> => api.post(of(id, '/actions/lock'));
+
+const queue =
+  (attributes: object): Probe =>
+  async ({ api, id, world }) => {
+    await makeConfigurationVersion(world.server, id);
+    return api.post('/api/v2/runs', runBody(id, attributes));
+  };
+
+export const queueDestroy = queue({ 'is-destroy': true });
+export const forceDelete: Probe = ({ api, id }) => api.delete(of(id));
+
+const flat = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
+
+export const OF_WORKSPACE: PermissionMap = {
+  probes: {
+    'can-update': patch({ description: 'changed' }),
+    'can-destroy': ({ api, id }) => api.post(of(id, '/actions/safe-delete')),
+    'can-force-delete': forceDelete,
+    'can-read-settings': read(''),
+    'can-manage-assessments': patch({ 'assessments-enabled': true }),
+    'can-manage-ephemeral-workspaces': patch({ 'auto-destroy-at': '2027-01-01T00:00:00.000Z' }),
+    'can-manage-tags': ({ api, id }) => api.post(of(id, '/relationships/tags'), flat),
+    'can-lock': ({ api, id }) => lock(api, id),
+    'can-unlock': async ({ api, id }) => {
+      await lock(api, id);
+      return api.post(of(id, '/actions/unlock'));
+    },
+    'can-force-unlock': async ({ api, id, world }) => {
+      await lock(world.server, id);
+      return api.post(of(id, '/actions/force-unlock'));
+    },
+    'can-queue-run': queue({}),
+    'can-queue-destroy': queueDestroy,
+    'can-read-run': async ({ api, id, world }) => {
+      await makeConfigurationVersion(world.server, id);
+      return api.get(`/api/v2/runs/${await makeRun(world.server, id, { 'plan-only': true })}`);
+    },
+    'can-queue-apply': async ({ api, id, world }) => {
+      await makeConfigurationVersion(world.server, id);
+      const run = await makeRun(world.server, id);
+      for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
+        answered(await theAgent(world).api.post(`/api/v2/runs/${run}/progress`, report), 200);
+      return api.post(`/api/v2/runs/${run}/actions/apply`);
+    },
+    'can-read-variable': read('/vars'),
+    'can-update-variable': ({ api, id }) => api.post(of(id, '/vars'), newVariable('key')),
+    'can-read-state-versions': async (scene) => {
+      await addState(scene.world.server, scene.id);
+      return read('/current-state-version')(scene);
+    },
+    'can-read-state-outputs': async (scene) => {
+      await addState(scene.world.server, scene.id);
+      return read('/current-state-version-outputs')(scene);
+    },
+    // Who may store a state and not lock is told that it is not locked.
+    'can-create-state-versions': async ({ api, id }) => {
+      await lock(api, id);
+      return api.post(of(id, '/state-versions'), newStateVersion(stateFile(), { inline: true }));
+    },
+  },
+  byTable: { 'can-manage-run-tasks': 'manage-run-tasks', 'can-read-assessment-results': 'read-runs' },
+  never: ['can-read-change-requests', 'can-update-change-requests'],
+};
+
+const ACME = '/api/v2/organizations/acme';
+
+const create =
+  (collection: string, attributes: object = {}): Probe =>
+  ({ api, world }) =>
+    api.post(`${ACME}/${collection}`, resource(collection, { name: world.unique('made'), ...attributes }));
+
+const everything = resource(
+  'subscriptions',
+  {},
+  { 'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } } },
+);
+
+export const OF_ORGANIZATION: PermissionMap = {
+  probes: {
+    'can-traverse': ({ api }) => api.get(ACME),
+    'can-update': ({ api }) => api.patch(ACME, resource('organizations')),
+    // Who may founds one to delete: this one is still needed.
+    'can-destroy': async ({ api, caller, world }) => {
+      const { 'can-destroy': told } = (await api.get(ACME)).body.data.attributes.permissions;
+      const founded = told ? await organization.fresh?.(caller, world) : undefined;
+      return (founded?.api ?? api).delete(`/api/v2/organizations/${founded?.params['organization'] ?? 'acme'}`);
+    },
+    'can-access-via-teams': ({ api }) => api.get(`${ACME}/teams`),
+    'can-create-team': create('teams'),
+    'can-create-project': create('projects'),
+    'can-create-workspace': create('workspaces'),
+    'can-manage-users': ({ api, world }) => {
+      const body = resource('organization-memberships', { email: `${world.unique('guest')}@people.test` });
+      return api.post(`${ACME}/organization-memberships`, body);
+    },
+    'can-manage-membership': ({ api, world: { openTeam, guest } }) =>
+      api.post(`/api/v2/teams/${openTeam}/relationships/organization-memberships`, {
+        data: [{ type: 'organization-memberships', id: guest }],
+      }),
+    'can-manage-subscription': ({ api }) => api.post('/api/v2/admin/organizations/acme/subscription', everything),
+    'can-manage-tags': ({ api, world }) => api.post(of(world.far, '/relationships/tags'), flat),
+    'can-manage-varsets': create('varsets'),
+    'can-read-varsets': ({ api, world }) => api.get(`/api/v2/varsets/${world.things.openSet}`),
+    'can-update-agent-pools': create('agent-pools'),
+    // The other one is what a caller comes with.
+    'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),
+    'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
+    'can-read-audit-trail': ({ api }) => api.get('/api/v2/organization/audit-trail'),
+  },
+  byTable: {
+    'can-create-workspace-migration': 'create-workspace',
+    'can-manage-run-tasks': 'manage-run-tasks',
+    'can-read-run-tasks': 'manage-run-tasks',
+  },
+  never: [
+    'can-create-module',
+    'can-create-provider',
+    'can-deploy-no-code-modules',
+    'can-manage-custom-providers',
+    'can-manage-no-code-modules',
+    'can-manage-public-modules',
+    'can-manage-public-providers',
+    'can-manage-sso',
+    'can-start-trial',
+    'can-update-oauth',
+    'can-update-sentinel',
+  ],
+};

@@ -1,0 +1,59 @@
+import { resource } from '../../support/seeds.js';
+import type { Row } from '../matrix.js';
+import { organization, workspace } from '../targets.js';
+
+const POLICY = 'relationships/data-retention-policy';
+const policy = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
+
+type Owner = Pick<Row, 'about'> & {
+  readonly path: string;
+  readonly reads: Row['demands'];
+  readonly writes: Row['demands'];
+};
+
+const OF_WORKSPACE: Owner = {
+  path: `/workspaces/:id/${POLICY}`,
+  about: workspace,
+  reads: ['read-workspace'],
+  writes: ['manage-data-retention'],
+};
+const OF_ORGANIZATION: Owner = {
+  path: `/organizations/:organization/${POLICY}`,
+  about: organization,
+  reads: ['read-organization'],
+  writes: ['update-organization'],
+};
+
+const rowsOf = ({ path, about, reads, writes }: Owner): readonly Row[] => [
+  {
+    route: `GET ${path}`,
+    about,
+    demands: reads,
+    status: 200,
+    // The organization's shows on its workspaces, too.
+    setUp: ({ server }) => server.post(`/api/v2/organizations/acme/${POLICY}`, policy),
+    tearDown: ({ server }) => server.delete(`/api/v2/organizations/acme/${POLICY}`),
+  },
+  ...(['POST', 'PATCH'] as const).map((method): Row => ({
+    route: `${method} ${path}`,
+    about,
+    demands: writes,
+    status: 200,
+    trail: ['data_retention_policy create'],
+    fresh: true,
+    body: policy,
+  })),
+  {
+    route: `DELETE ${path}`,
+    about,
+    demands: writes,
+    status: 204,
+    trail: ['data_retention_policy destroy'],
+    fresh: true,
+    before: ({ world, params }) =>
+      world.server.post(`/api/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? '')}`, policy),
+  },
+];
+
+export const retentionOfWorkspaces = rowsOf(OF_WORKSPACE);
+export const retentionOfOrganizations = rowsOf(OF_ORGANIZATION);
