@@ -1,17 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import { defer, firstValueFrom, of, throwError } from 'rxjs';
-import { Clock } from '#kernel';
 import { Database } from '#event-store';
+import { StandingClock } from '../../test/support/clocks.js';
 import { AccessInterceptor } from './access.interceptor.js';
 import { TokenUses } from './authentication-tokens.uses.js';
 import { Authenticator } from './authenticator.js';
-
-class StoppedClock extends Clock {
-  override now(): Date {
-    return new Date('2026-11-21T12:00:00.000Z');
-  }
-}
 
 /** A database that knows one caller, and says each time that it is asked. */
 class OneCaller extends Database {
@@ -32,7 +26,7 @@ const setUp = () => {
   const database = new OneCaller();
   const request = { id: 'r', ip: '', headers: { authorization: 'Bearer a-secret' }, secret: 'a-secret' };
   const context = { switchToHttp: () => ({ getRequest: () => request }) } as unknown as ExecutionContext;
-  const interceptor = new AccessInterceptor(new Authenticator(database, new StoppedClock(), new TokenUses(database)));
+  const interceptor = new AccessInterceptor(new Authenticator(database, new StandingClock(), new TokenUses(database)));
   /** A request whose first statements fail, this many times. */
   const run = (failures: number, error: Error = outdated): Promise<unknown> => {
     let left = failures;

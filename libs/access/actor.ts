@@ -85,11 +85,11 @@ export const ACTOR_TYPE = {
 /** Somebody, as locks, runs and states name them. */
 export type Person = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
 
-/** The caller. An organization's token has no user of its own; clients know users, teams and runs. */
-export const personOf = (actor: Identity): Person => {
-  const type = ACTOR_TYPE[actor.kind];
-  return { type: type === 'teams' || type === 'runs' ? type : 'users', id: actor.id, name: actor.name };
-};
+/** What clients take an accessor for: they know users, teams and runs, and a token without a user for one. */
+export const personType = (type: string): Person['type'] => (type === 'teams' || type === 'runs' ? type : 'users');
+
+/** The caller. */
+export const personOf = ({ kind, id, name }: Identity): Person => ({ type: personType(ACTOR_TYPE[kind]), id, name });
 
 /** What an event keeps of who did it. */
 export const contextOf = (actor: Actor): EventContext => ({

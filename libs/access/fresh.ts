@@ -15,8 +15,8 @@ export const fresh = (actor: Identity): Sql => {
 };
 
 /**
- * In which the caller was read. Runs end all the time, and no epoch is raised for them, for everybody would be read anew:
- * a run's token is asked after by itself (forgetTokens), and knows no epoch where it is gone.
+ * The epoch in which the caller was read. The end of a run raises none: runs end all the time, and everybody would be read
+ * anew. A run's token is looked for by itself instead, and where its hash is gone (forgetTokens) it has no epoch.
  */
 const epochOf = ({ kind, id, epoch }: Identity): Sql =>
   kind === 'run'

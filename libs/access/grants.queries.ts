@@ -3,8 +3,8 @@ import type { Identity } from './actor.js';
 import { gives, PROJECT_LEVELS } from './grants.js';
 import { may, permissions, type Permission } from './permissions.js';
 
-// Permissions are those of now: tables are named with their schema, for a statement that reads the past has its rows under
-// the mere names (libs/history/to-history.ts).
+// Permissions are those of now: `workspaces` stands here with its schema, for a statement that reads the past has rows of
+// the past under the mere name (libs/history/to-history.ts).
 
 const NONE = sql.raw(`'[]'::jsonb`);
 
@@ -55,8 +55,8 @@ export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
                     where project = ${project} and team = any (${actor.teams}::text[])
                    union all
                    select 'passage', null where exists (
-                     select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
-                      where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
+                     select 1 from team_workspaces tw join views.workspaces seen on seen.id = tw.workspace
+                      where seen.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
 
 /** Whether any grant lets the caller see this workspace: every level does. */
 export const isGrantedWorkspace = (actor: Identity, alias: string): Sql => {
@@ -88,8 +88,8 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
   hasNone(actor)
     ? sql`false`
     : sql`(exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[]))
-           or exists (select 1 from team_workspaces tw join workspaces on workspaces.id = tw.workspace
-                       where workspaces.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
+           or exists (select 1 from team_workspaces tw join views.workspaces seen on seen.id = tw.workspace
+                       where seen.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
 
 /** What lists of projects are filtered by, and where `custom` says it. */
 const IN_CUSTOM = {

@@ -1,5 +1,5 @@
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import { Database } from './database.js';
 
 let testDatabase: TestDatabase;
@@ -18,6 +18,27 @@ const prepared = async (): Promise<string[]> => {
   const rows = await database.rows<{ statement: string }>(sql`select statement from pg_prepared_statements`);
   return rows.map(({ statement }) => statement).filter((text) => text.includes('asked'));
 };
+
+describe('a statement that may take seconds', () => {
+  it('keeps nobody waiting but those of its kind', async () => {
+    const holder = await database.session();
+    await holder.run(sql`select pg_advisory_lock(7)`);
+    const answers: string[] = [];
+    const asked = (name: string): Sql => sql`select ${name}::text as asked`;
+    const slow = [sql`select pg_advisory_lock(7)`, asked('after it')].map(async (statement, n) => {
+      await database.rows(sql.slow(statement));
+      answers.push(`slow ${n}`);
+    });
+    for (const name of ['one', 'two']) {
+      await database.rows(asked(name));
+      answers.push(name);
+    }
+    await holder.run(sql`select pg_advisory_unlock(7)`);
+    await Promise.all(slow);
+    expect(answers).toEqual(['one', 'two', 'slow 0', 'slow 1']);
+    await holder.close();
+  });
+});
 
 describe('a statement', () => {
   it('is prepared, once for all of its values', async () => {

@@ -147,15 +147,17 @@ class Lane {
 
 /**
  * Postgres through a few pipelined connections that all requests share: a statement is sent the moment it is asked for,
- * without waiting for earlier answers.
+ * without waiting for earlier answers. Those that may take seconds go by one of their own, where only they wait for another.
  */
 export class Database {
   readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
   private readonly lanes: readonly Lane[];
+  private readonly slowLane: Lane;
 
   constructor(private readonly options: DatabaseOptions) {
     const lane = (): Lane => new Lane((onEnd) => this.connect(onEnd, LIMITS));
     this.lanes = Array.from({ length: options.connections }, lane);
+    this.slowLane = lane();
   }
 
   async rows<T extends Row = Row>(statement: Sql): Promise<T[]> {
@@ -183,13 +185,13 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.close()));
+    await Promise.all([...this.lanes, this.slowLane].map((lane) => lane.close()));
   }
 
   private async pipeline(statements: readonly Sql[], repeats = REPEATS): Promise<Row[][]> {
     this.count.statements += statements.length;
     this.count.roundTrips += 1;
-    const lane = this.lanes.reduce((best, next) => (next.pending < best.pending ? next : best));
+    const lane = statements.some(({ slow }) => slow) ? this.slowLane : this.leastBusy();
     try {
       return await lane.pipeline(statements);
     } catch (error) {
@@ -199,6 +201,10 @@ export class Database {
       if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
       throw error;
     }
+  }
+
+  private leastBusy(): Lane {
+    return this.lanes.reduce((best, next) => (next.pending < best.pending ? next : best));
   }
 
   private async connect(onEnd: () => void, limits: Limits = {}): Promise<pg.Client> {

@@ -11,8 +11,8 @@ export type Follower = {
   /** At most so many events at a time. */
   readonly batch: number;
   /**
-   * Types of the events that mean something to it. The others are not handed over (but the last of a batch may be one), and
-   * it need not look at every append at once: it gathers for a moment, so that it costs little beside the others.
+   * Types of the events that mean something to it. The others are not handed over, but for the last of a batch, which may
+   * be any. It does not look at every append at once: it gathers for a moment, so that it costs little beside the others.
    */
   readonly only?: readonly string[];
   /** The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside. */
@@ -63,8 +63,8 @@ const PATIENCE_MS = 5_000;
 
 /**
  * Resolves when the follower has read all that was in the log at the time of the call, so that a read of its view shows
- * every write answered before; of `only` these types, where it cares for no others, and notes late that it has passed them.
- * Throws `unavailable` after 5 s (DESIGN decision 6).
+ * every write answered before. One that cares for `only` these types notes late that it has passed others: it is waited
+ * for where one of these is still to come. Throws `unavailable` after 5 s (DESIGN decision 6).
  */
 export const caughtUp = async (
   database: Database,

@@ -3,10 +3,11 @@ import type { Database, Row } from './database.js';
 import { isoTime } from './row-types.js';
 
 /**
- * The rows of several queries, in one statement (DESIGN decision 8). It is not kept where there are several: the texts of all
- * that can come together are thousands, and each takes some 150 kB of every connection. They come as JSON, which prints times in its own way,
- * `2026-11-21T10:41:51.12+00:00`: columns that are called `…At`, as all of ours that are times, are brought back to what
- * rows have.
+ * The rows of several queries, in one statement (DESIGN decision 8). Where there are several it is not kept: the texts of
+ * all that can come together are thousands, and each takes some 150 kB of every connection.
+ *
+ * Rows come as JSON, which prints times in its own way, `2026-11-21T10:41:51.12+00:00`: columns that are called `…At`, as
+ * all of ours that are times, are brought back to what rows have.
  */
 export const rowsTogether = async (database: Database, queries: readonly Sql[]): Promise<Row[][]> => {
   if (queries.length === 0) return [];

@@ -51,7 +51,7 @@ export const unchanged = (stream: string, version: number): Write => ({
   events: [],
 });
 
-/** In `read`: fails the transaction, so that `handle` decides anew, where the condition holds after all. */
+/** Read in an append, with its streams locked and its views written: where the condition holds after all it is decided anew. */
 export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
 
 /** A stream that does not exist yet. */

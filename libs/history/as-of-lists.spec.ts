@@ -11,8 +11,8 @@ import {
   reportBody,
   resource,
 } from '../../test/support/seeds.js';
+import { StandingClock } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { StandingClock } from './spec.js';
 
 const clock = new StandingClock();
 let server: TestServer;
@@ -56,7 +56,7 @@ const ask = async (query: string): Promise<Told> => told(answered(await server.g
 const steps: { readonly at: string; readonly answers: ReadonlyMap<string, Told> }[] = [];
 
 const step = async (happens: () => Promise<unknown>): Promise<void> => {
-  const at = clock.pass(60);
+  const at = clock.pass({ seconds: 60 });
   await happens();
   const answers = new Map<string, Told>();
   for (const query of queries()) answers.set(query, await ask(query));

@@ -16,7 +16,7 @@ export type RunFacts = {
 export type Person = { readonly type: string; readonly id: string; readonly name: string };
 
 /** Somebody took the lock of a workspace. */
-export type Locking = {
+type Locking = {
   /** The event's. */
   readonly id: string;
   readonly workspace: string;

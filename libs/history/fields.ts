@@ -47,7 +47,7 @@ const inWords = (value: unknown): unknown =>
     : value;
 
 /** What a field shows; null where there is nothing to show. */
-export const valueOf = (data: Data | null, field: string): unknown => {
+const valueOf = (data: Data | null, field: string): unknown => {
   if (data === null) return null;
   const value = VALUES[field];
   return value ? value(data) : (inWords(data[keyOf(field)]) ?? null);

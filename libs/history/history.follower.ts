@@ -1,11 +1,11 @@
 import { sql, type Sql } from '#kernel';
-import type { Follower, Session } from '#event-store';
+import { caughtUp, type Database, type Follower, type Session } from '#event-store';
 import { Chronicle, type RunFacts } from './chronicle.js';
-import { changesBy, namedBy, TOLD } from './history.sentences.js';
+import { changesBy, MEANINGFUL, namedBy } from './history.sentences.js';
 import type { Told } from './sentences.js';
 import type { NewVersion, Standing } from './versions.js';
 
-export const HISTORY = 'workspace_history';
+const NAME = 'workspace_history';
 
 /** In characters. An index has the name, and no room for one like that of an agent's token: what its maker says of it. */
 export const NAME_MOST = 100;
@@ -14,18 +14,23 @@ type Run = Pick<Session, 'run'>['run'];
 
 /** Writes down how everything was. It costs a batch the same few statements, however many events that has. */
 export const historyFollower: Follower = {
-  name: HISTORY,
+  name: NAME,
   batch: 500,
-  only: TOLD,
+  only: MEANINGFUL,
   tables: ['history_versions', 'history_runs', 'history_locks'],
   follow: async (events, session) => {
-    const told = events.filter((event): event is Told => TOLD.includes(event.type) && event.organization !== null);
+    const told = events.filter(
+      (event): event is Told => MEANINGFUL.includes(event.type) && event.organization !== null,
+    );
     if (told.length === 0) return [];
     const chronicle = await chronicleFor(told, (statement) => session.run(statement));
     for (const event of told) for (const change of changesBy(event, chronicle)) chronicle.add(change, event);
     return statementsFor(chronicle);
   },
 };
+
+/** Resolves when whatever has been answered before is in the history. */
+export const historyCaughtUp = (database: Database): Promise<void> => caughtUp(database, NAME, MEANINGFUL);
 
 const KEY_DELETED = 'SshKeyDeleted';
 

@@ -166,7 +166,7 @@ const SENTENCES: Readonly<Record<string, ((data: never, event: Told, known: Know
 };
 
 /** Types of the events that mean something. */
-export const TOLD: readonly string[] = Object.keys(SENTENCES).filter((type) => SENTENCES[type] !== null);
+export const MEANINGFUL: readonly string[] = Object.keys(SENTENCES).filter((type) => SENTENCES[type] !== null);
 
 export const changesBy = (event: Told, known: Known): readonly Change[] =>
   SENTENCES[event.type]?.(event.data as never, event, known) ?? [];

@@ -14,11 +14,11 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
+import { StandingClock } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
+import { historyCaughtUp } from './history.follower.js';
 import { historySlice } from './history.slice.js';
-import { StandingClock } from './spec.js';
-import { written } from './to-history.js';
 
 const clock = new StandingClock();
 let server: TestServer;
@@ -52,7 +52,7 @@ const listPath = (organization: string): string => `/api/v2/organizations/${orga
 
 /** One thing happens, and what is shown then is remembered. */
 const step = async (what: string, happens: () => Promise<unknown>): Promise<void> => {
-  const at = clock.pass(60);
+  const at = clock.pass({ seconds: 60 });
   await happens();
   shown.push({
     step: what,
@@ -245,7 +245,7 @@ describe('a workspace as of the time of each step of its life', () => {
 
 describe('the view', () => {
   it('is the same when it is made anew of the log', async () => {
-    await written(server.database);
+    await historyCaughtUp(server.database);
     const before = await stored();
     expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
     await rebuild(server.store, historyView());
@@ -257,7 +257,7 @@ describe('a workspace that is deleted', () => {
   let death: string;
 
   beforeAll(async () => {
-    death = clock.pass(60);
+    death = clock.pass({ seconds: 60 });
     await did(server.delete(path()), 204);
   });
 
@@ -274,14 +274,14 @@ describe('a workspace that is deleted', () => {
   });
 
   it('leaves a view that is still what the log says', async () => {
-    await written(server.database);
+    await historyCaughtUp(server.database);
     expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
   });
 
   it('leaves nothing once its organization is deleted, and others keep theirs', async () => {
     const other = await makeOrganization(server, 'other');
     await did(server.delete('/api/v2/organizations/apex'), 204);
-    await written(server.database);
+    await historyCaughtUp(server.database);
     const tables = await stored();
     const organizations = new Set(tables.flat().map((row) => row['organization']));
     expect(organizations.has(acme.id)).toBe(false);

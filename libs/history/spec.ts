@@ -1,18 +1,5 @@
-import { Clock, type Timestamp } from '#kernel';
+import type { Timestamp } from '#kernel';
 import type { Told } from './sentences.js';
-
-/** Stands, but where a test puts it on. */
-export class StandingClock extends Clock {
-  private time = Date.parse('2026-11-21T10:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-  /** The time that it is then. */
-  pass(seconds: number): string {
-    this.time += seconds * 1_000;
-    return this.now().toISOString();
-  }
-}
 
 /** Of a workspace; what it was does not matter. */
 export const eventAt = (time: Timestamp): Told => ({

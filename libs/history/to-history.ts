@@ -1,9 +1,8 @@
 import { badRequest, momentOf, sql, timestampOf, type Sql, type Timestamp } from '#kernel';
-import { caughtUp, type Database } from '#event-store';
+import type { Database } from '#event-store';
 import { parameter, type Query } from '#json-api';
 import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
-import { HISTORY } from './history.follower.js';
-import { TOLD } from './history.sentences.js';
+import { historyCaughtUp } from './history.follower.js';
 
 export const AS_OF = 'as-of';
 
@@ -18,13 +17,10 @@ const momentIn = (query: Query): Timestamp | null => {
   return timestampOf(moment);
 };
 
-/** Whatever has been answered before is in the history, once this resolves. */
-export const written = (database: Database): Promise<void> => caughtUp(database, HISTORY, TOLD);
-
 /** What `as-of` asks for, once all that has been answered before is in the history. */
 export const asOfIn = async (database: Database, query: Query): Promise<Timestamp | null> => {
   const at = momentIn(query);
-  if (at !== null) await written(database);
+  if (at !== null) await historyCaughtUp(database);
   return at;
 };
 

@@ -227,16 +227,16 @@ const teamOn = async (workspace: string, access: string): Promise<string> => {
 
 describe('the self-hosted edition', () => {
   it('knows no health assessments in the past either', async () => {
-    const hosted = await startTestServer({ followers: true, env: { CADASTRE_EDITION: 'self-hosted' } });
+    const selfHosted = await startTestServer({ followers: true, env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
-      await makeOrganization(hosted, 'acme');
-      const id = await makeWorkspace(hosted, 'acme', 'one');
-      const [birth] = await historyOf(id, '', hosted);
+      await makeOrganization(selfHosted, 'acme');
+      const id = await makeWorkspace(selfHosted, 'acme', 'one');
+      const [birth] = await historyOf(id, '', selfHosted);
       const fields = birth?.attributes.changes.map(({ field }: any) => field);
       expect(fields).toContain('auto-apply');
       expect(fields).not.toContain('assessments-enabled');
     } finally {
-      await hosted.close();
+      await selfHosted.close();
     }
   });
 });

@@ -4,8 +4,8 @@ import { CurrentActor, may, type Actor } from '#access';
 import { Database } from '#event-store';
 import { listOf, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
 import { fieldOf } from './fields.js';
+import { historyCaughtUp } from './history.follower.js';
 import type { WorkspacePlace } from './places.queries.js';
-import { written } from './to-history.js';
 import { workspaceChangeResource } from './workspace-changes.document.js';
 import { listChanges, workspaceInHistory } from './workspace-changes.queries.js';
 
@@ -23,7 +23,7 @@ export class WorkspaceChangesController {
   ): Promise<Document> {
     const page = pageOf(query);
     const filter = { fields: listOf(query, 'filter[field]').map(fieldOf), actors: listOf(query, 'filter[actor]') };
-    await written(this.database);
+    await historyCaughtUp(this.database);
     const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
     const { rows, total } = await listChanges(this.database, id, page, filter, hidden);
     const data = rows.map((row) => workspaceChangeResource(id, row, hidden));

@@ -1,3 +1,4 @@
+import { personType } from '#access';
 import { toOne, type Relationship, type Resource } from '#json-api';
 import type { Person } from './chronicle.js';
 import { changesBetween, type Change } from './fields.js';
@@ -12,10 +13,10 @@ const changesOf = ({ before, after, changed }: WorkspaceChangeRow, hidden: reado
         changed.filter((field) => !hidden.includes(field)),
       );
 
-/** Whoever it was, as clients know them (libs/access/actor.ts, personOf); of Cadastre itself there is no document. */
+/** Whoever it was, as clients know them; of Cadastre itself there is no document. */
 export const toActor = ({ type, id }: Person): Relationship => {
   if (type === 'system') return { data: null };
-  const known = type === 'teams' || type === 'runs' ? type : 'users';
+  const known = personType(type);
   return toOne(known, id, `/api/v2/${known}/${id}`);
 };
 

@@ -13,8 +13,8 @@ import {
   reportBody,
   type Member,
 } from '../../test/support/seeds.js';
+import { StandingClock } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { StandingClock } from './spec.js';
 
 const clock = new StandingClock();
 let server: TestServer;
@@ -55,9 +55,9 @@ const shared = async (name: string): Promise<string> => {
 describe('who is refused a lock', () => {
   it('is told who holds it, since when and why, in words and as data', async () => {
     const id = await shared('told');
-    const since = clock.pass(60);
+    const since = clock.pass({ seconds: 60 });
     await act(id, 'lock', ada, { reason: 'applying the network' });
-    clock.pass(60);
+    clock.pass({ seconds: 60 });
     const lock = { holder: { type: 'users', id: ada.id, name: ada.username }, since, reason: 'applying the network' };
     const why = `locked by User ${ada.username} since ${since}: applying the network`;
     const refused = await server.post(`/api/v2/workspaces/${id}/actions/lock`);
@@ -91,7 +91,7 @@ describe('who is refused a lock', () => {
       const body = reportBody(status, { 'resource-additions': 1 });
       answered(await agents.post(`/api/v2/runs/${run}/progress`, body), 200);
     }
-    const since = clock.pass(60);
+    const since = clock.pass({ seconds: 60 });
     await act(id, 'lock', server, { reason: 'by hand' });
     const refused = await server.post(`/api/v2/runs/${run}/actions/apply`);
     expect(refused.status).toBe(409);
@@ -108,7 +108,7 @@ describe('the locks of an organization', () => {
     const ids: string[] = [];
     for (const name of ['b', 'c', 'a']) ids.push(await makeWorkspace(server, 'acme', name));
     for (const id of ids) {
-      clock.pass(10);
+      clock.pass({ seconds: 10 });
       await act(id, 'lock', server, { reason: `for ${id}` });
     }
     const all = await held();
@@ -117,7 +117,7 @@ describe('the locks of an organization', () => {
     expect(namesIn(await held('page[size]=2&page[number]=2'))).toEqual(['a']);
     const beyond = await held('page[number]=5');
     expect([namesIn(beyond), beyond.body.meta.pagination['total-count']]).toEqual([[], 3]);
-    clock.pass(5);
+    clock.pass({ seconds: 5 });
     const [oldest] = (await held()).body.data as Entry[];
     expect(oldest).toMatchObject({
       type: 'workspace-locks',
@@ -161,7 +161,7 @@ describe('the history of a lock', () => {
   it('tells who held it, from when to when, why, and who ended it', async () => {
     const id = await shared('held');
     const times: string[] = [];
-    const then = (seconds: number): void => void times.push(clock.pass(seconds));
+    const then = (seconds: number): void => void times.push(clock.pass({ seconds }));
     then(10);
     await act(id, 'lock', ada, { reason: 'first' });
     then(90);
@@ -172,7 +172,7 @@ describe('the history of a lock', () => {
     await act(id, 'force-unlock');
     then(10);
     await act(id, 'lock', server, { reason: 'third' });
-    clock.pass(7);
+    clock.pass({ seconds: 7 });
     const entries = (await historyOf(id)).body.data as Entry[];
     const told = entries.map(({ attributes, relationships }) => [
       attributes.reason,
@@ -198,7 +198,7 @@ describe('the history of a lock', () => {
   it('ends with the workspace, and is told after that', async () => {
     const id = await makeWorkspace(server, 'acme', 'gone');
     await act(id, 'lock', server, { reason: 'for good' });
-    const end = clock.pass(30);
+    const end = clock.pass({ seconds: 30 });
     answered(await server.delete(`/api/v2/workspaces/${id}`), 204);
     const [last] = (await historyOf(id)).body.data as Entry[];
     expect(last?.attributes).toMatchObject({
@@ -215,7 +215,7 @@ describe('the history of a lock', () => {
     await makeConfigurationVersion(server, id);
     const run = await makeRun(server, id);
     const discard = async (one: string): Promise<Answer> => server.post(`/api/v2/runs/${one}/actions/cancel`);
-    clock.pass(12);
+    clock.pass({ seconds: 12 });
     answered(await discard(run), 202);
     const [entry] = (await historyOf(id)).body.data as Entry[];
     expect(entry).toMatchObject({

@@ -4,7 +4,7 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { pageDocument, pageOf, type Document, type Listed, type Page, type Query as QueryOf } from '#json-api';
 import { Clock } from '#kernel';
-import { written } from './to-history.js';
+import { historyCaughtUp } from './history.follower.js';
 import { workspaceLockResource } from './workspace-locks.document.js';
 import { listHeldLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
 
@@ -42,7 +42,7 @@ export class WorkspaceLocksController {
     list: (page: Page) => Promise<Listed<WorkspaceLockRow>>,
   ): Promise<Document> {
     const page = pageOf(query);
-    await written(this.database);
+    await historyCaughtUp(this.database);
     const { rows, total } = await list(page);
     const now = this.clock.now();
     const data = rows.map((row) => workspaceLockResource(row, now));

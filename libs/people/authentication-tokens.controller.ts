@@ -19,7 +19,8 @@ import {
   type Resource,
 } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
-import { DestroyToken, IssueToken, type IssuedToken, type NewToken } from './authentication-tokens.handler.js';
+import { IssueRunToken } from '#runs/to-runs';
+import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
 import {
   listTeamTokens,
   listTokens,
@@ -29,7 +30,7 @@ import {
   type TokenOwner,
   type TokenRow,
 } from './authentication-tokens.queries.js';
-import { IssueRunToken } from './run-tokens.port.js';
+import type { IssuedToken } from './authentication-tokens.writes.js';
 
 const description = z.string().max(1_000);
 const expiry = z.iso
@@ -64,7 +65,7 @@ const namedBody = z.object({
 
 const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
   const { description: text = null, 'expired-at': end } = attributes;
-  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies NewToken;
+  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
 };
 
 /** Of an agent's token clients read a person, as of a run, also where a team has made it. */
@@ -227,7 +228,7 @@ export class AuthenticationTokensController {
     return document(resource(await tokenFor(this.database, actor, target)));
   }
 
-  private async issue(owner: TokenOwner, token: NewToken, actor: Actor, replaces = false): Promise<Document> {
+  private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
     return document(resource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
   }
 }

@@ -3,18 +3,16 @@ import { Clock, Ids, unprocessable, type Timestamp } from '#kernel';
 import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
-import { placeForToken, tokenFor, type TokenOwner, type TokenRow } from './authentication-tokens.queries.js';
-import { newToken } from './authentication-tokens.writes.js';
+import { placeForToken, tokenFor, type TokenOwner } from './authentication-tokens.queries.js';
+import { newToken, type IssuedToken } from './authentication-tokens.writes.js';
 
-export type NewToken = { readonly description: string | null; readonly expiredAt: Timestamp | null };
-
-/** With the secret, which leaves here once and is never kept. */
-export type IssuedToken = TokenRow & { readonly secret: string };
+/** What a request says of a token. */
+export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
 
 export class IssueToken extends Command<IssuedToken> {
   constructor(
     readonly owner: TokenOwner,
-    readonly token: NewToken,
+    readonly token: TokenInput,
     /** Takes the place of the one before, which opens nothing from then on. */
     readonly replaces: boolean,
     readonly actor: Actor,
@@ -70,10 +68,10 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
       contextOf(actor),
       born.statements,
     );
-    return { ...(rows.at(-1)?.[0] as TokenRow), secret: born.secret };
+    return born.issued(rows);
   }
 
-  private refusePast({ expiredAt }: NewToken): void {
+  private refusePast({ expiredAt }: TokenInput): void {
     if (expiredAt === null || Date.parse(expiredAt) > this.clock.now().getTime()) return;
     throw unprocessable('Expired at must be in the future', 'expired-at');
   }

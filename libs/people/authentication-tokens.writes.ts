@@ -1,17 +1,30 @@
 import { sql, type DataOf, type Ids, type Sql } from '#kernel';
-import { snapshotOf, staleWhen, unborn, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
+import {
+  firstRow,
+  snapshotOf,
+  staleWhen,
+  unborn,
+  writeOf,
+  type Appended,
+  type EventStore,
+  type Snapshot,
+  type Write,
+} from '#event-store';
 import { ACTOR_TYPE, hashOf, type Actor } from '#access';
 import { authenticationToken, type AuthenticationTokenCommand } from './authentication-token.js';
-import { tokenById } from './authentication-tokens.queries.js';
+import { tokenById, type TokenRow } from './authentication-tokens.queries.js';
 
 type Birth = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToken'>;
 
+/** With the secret, which leaves here once and is never kept. */
+export type IssuedToken = TokenRow & { readonly secret: string };
+
 type NewToken = {
-  /** Leaves here once, and is never kept. */
-  readonly secret: string;
   readonly write: Write;
-  /** Keep its hash, and read it: the last gives a TokenRow. */
+  /** Keep its hash, and read it: for the append, last of what is read with it. */
   readonly statements: readonly Sql[];
+  /** Of what that append has read. */
+  readonly issued: (rows: Appended['rows']) => IssuedToken;
 };
 
 /** A new token, for the append that it is born in. */
@@ -26,9 +39,9 @@ export const newToken = (
   const birth = { ...token, createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id } };
   const create = { type: 'CreateAuthenticationToken', data: birth } as const;
   return {
-    secret,
     write: writeOf(authenticationToken, unborn(id, authenticationToken), organization, create),
     statements: [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`, tokenById(id)],
+    issued: (rows) => ({ ...firstRow<TokenRow>(rows.slice(-1)), secret }),
   };
 };
 

@@ -3,11 +3,15 @@ import { unborn, writeOf, type Write } from '#event-store';
 import { membership } from './membership.js';
 import { OWNERS, team } from './team.js';
 
-export type { IssuedToken } from './authentication-tokens.handler.js';
-export type { TokenRow } from './authentication-tokens.queries.js';
-export { destroyTokens, forgetTokens, newToken, tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
+export {
+  destroyTokens,
+  forgetTokens,
+  newToken,
+  tokensOf,
+  type IssuedToken,
+  type OwnedToken,
+} from './authentication-tokens.writes.js';
 export { relatedTeams, relatedUsers } from './people.related.js';
-export { IssueRunToken } from './run-tokens.port.js';
 
 type Founder = { readonly user: string; readonly username: string };
 

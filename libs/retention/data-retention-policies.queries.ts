@@ -21,8 +21,8 @@ const COLUMNS = sql.raw(`d.id, o.name as "organizationName",
 export const policyById = (id: string): Sql => sql`
   select ${COLUMNS} from data_retention_policies d join organizations o on o.id = d.organization where d.id = ${id}`;
 
-/** For a join: the policy that counts for this owner, its own or else its organization's. Columns with their ids. */
-export const countingFor = (owner: string, organization: string): Sql =>
+/** For a join: its own policy, or else its organization's. `owner` and `organization` are columns with their ids. */
+export const policyThatCounts = (owner: string, organization: string): Sql =>
   sql.raw(`lateral (select own.* from data_retention_policies own where own.owner in (${owner}, ${organization})
                      order by own.owner = ${owner} desc limit 1)`);
 
@@ -45,7 +45,7 @@ export const policyFor = async (database: Database, actor: Actor, of: PolicyOf):
   const { from, owner } = placeOf(of);
   const row = await database.row<Place & (PolicyRow | { readonly id: null })>(sql`
     select o.id as organization, ${grantsOn(of, actor)} as grants, ${COLUMNS}
-      from ${from} left join ${countingFor(owner, 'o.id')} d on true
+      from ${from} left join ${policyThatCounts(owner, 'o.id')} d on true
      where ${fresh(actor)}`);
   if (!row) throw notFound();
   const permission: Permission = 'workspace' in of ? 'read-workspace' : 'read-organization';

@@ -3,21 +3,22 @@ import { sql, type Message } from '#kernel';
 import { caughtUp, verify, verifySnapshots, viewsOf, type Chore } from '#event-store';
 import { systemContext } from '#access';
 import { stateSlice } from '#state';
+import { StandingClock } from '../../test/support/clocks.js';
 import { logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { retentionChore } from './index.js';
-import { Calendar, deleteOlders, dontDeletes } from './spec.js';
+import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;
 let chore: Chore;
-const calendar = new Calendar();
+const clock = new StandingClock();
 
 beforeAll(async () => {
-  server = await startTestServer({ clock: calendar, followers: true });
-  chore = retentionChore(server.store, calendar, server.house.ids);
+  server = await startTestServer({ clock, followers: true });
+  chore = retentionChore(server.store, clock, server.house.ids);
 });
 
 afterAll(() => server.close());
@@ -79,9 +80,9 @@ describe('a policy of 30 days', () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 3);
-    calendar.pass(29);
+    clock.pass({ days: 29 });
     expect(await keepHouse()).toBe(0);
-    calendar.pass(2);
+    clock.pass({ days: 2 });
     expect(await keepHouse()).toBe(2);
     expect(await keptOf(versions)).toEqual(versions.slice(2));
     const shown = answered(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
@@ -89,7 +90,7 @@ describe('a policy of 30 days', () => {
     const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
     expect(answered(current, 200).body.data.id).toBe(versions[2]);
     answered(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
-    calendar.pass(1_000);
+    clock.pass({ days: 1_000 });
     expect(await keepHouse()).toBe(0);
   });
 
@@ -97,7 +98,7 @@ describe('a policy of 30 days', () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [first = ''] = await store(workspace, 1);
-    calendar.pass(40);
+    clock.pass({ days: 40 });
     expect(await keepHouse()).toBe(0);
     const [second = ''] = await store(workspace, 1);
     expect(await keepHouse()).toBe(1);
@@ -109,7 +110,7 @@ describe('a policy of 30 days', () => {
     await set(workspace, deleteOlders(30));
     const [current = ''] = await store(workspace, 1);
     const [between = '', next = ''] = await store(workspace, 2, { unlocks: false });
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([current, between, next])).toEqual([current, next]);
   });
@@ -118,13 +119,13 @@ describe('a policy of 30 days', () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [old = ''] = await store(workspace, 2);
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     expect(await keepHouse()).toBe(1);
     await restore(old);
     expect(await keepHouse()).toBe(0);
-    calendar.pass(29);
+    clock.pass({ days: 29 });
     expect(await keepHouse()).toBe(0);
-    calendar.pass(2);
+    clock.pass({ days: 2 });
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([old])).toEqual([]);
   });
@@ -136,7 +137,7 @@ describe('which policy counts', () => {
     organization = await newOrganization();
     const versions = [...(await store(await newWorkspace(), 2)), ...(await store(await newWorkspace(), 2))];
     await set(organization, deleteOlders(30));
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     expect(await keepHouse()).toBe(2);
     expect(await keptOf(versions)).toEqual([versions[1], versions[3]]);
     expect(await keptOf(others)).toEqual(others);
@@ -151,12 +152,12 @@ describe('which policy counts', () => {
     const [long = ''] = await store(longer, 2);
     const [short = ''] = await store(shorter, 2);
     const [kept = ''] = await store(spared, 2);
-    calendar.pass(11);
+    clock.pass({ days: 11 });
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([long, short, kept])).toEqual([long, kept]);
-    calendar.pass(20);
+    clock.pass({ days: 20 });
     expect(await keepHouse()).toBe(0);
-    calendar.pass(30);
+    clock.pass({ days: 30 });
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([long, kept])).toEqual([kept]);
     answered(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
@@ -166,7 +167,7 @@ describe('which policy counts', () => {
 
   it('is none, where an organization spares all or says nothing', async () => {
     const versions = await store(await newWorkspace(), 2);
-    calendar.pass(400);
+    clock.pass({ days: 400 });
     expect(await keepHouse()).toBe(0);
     await set(organization, dontDeletes);
     expect(await keepHouse()).toBe(0);
@@ -179,7 +180,7 @@ describe('what changes while it is at work', () => {
     const workspace = await newWorkspace();
     await set(organization, deleteOlders(30));
     const [old = ''] = await store(workspace, 2);
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     return { workspace, old };
   };
 
@@ -225,7 +226,7 @@ describe('what changes while it is at work', () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 4);
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     meanwhile(server.store, () => Promise.reject(new Error('the disk is full')));
     await expect(keepHouse()).rejects.toMatchObject({
       message: 'the data of 1 state versions could not be deleted',
@@ -276,7 +277,7 @@ describe('a long history', () => {
     const workspace = await newWorkspace();
     const versions = await storeMany(workspace, 220);
     await set(workspace, deleteOlders(1));
-    calendar.pass(2);
+    clock.pass({ days: 2 });
     expect(await keepHouse()).toBe(219);
     expect(await keptOf(versions)).toEqual(versions.slice(-1));
   });
@@ -287,7 +288,7 @@ describe('the log', () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [old = ''] = await store(workspace, 2);
-    calendar.pass(31);
+    clock.pass({ days: 31 });
     await keepHouse();
     await restore(old);
     await caughtUp(server.database, 'audit_trail');
@@ -301,7 +302,7 @@ describe('the log', () => {
       },
       { resource: { action: 'restore_backing_data' } },
     ]);
-    for (const view of viewsOf([stateSlice])) expect(await verify(server.store, view, calendar.now())).toEqual([]);
+    for (const view of viewsOf([stateSlice])) expect(await verify(server.store, view, clock.now())).toEqual([]);
     expect(await verifySnapshots(server.store, [stateSlice])).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotAt, type Database } from '#event-store';
 import { IS_NEEDED, type Dispensable } from '#state/to-state';
-import { countingFor } from './data-retention-policies.queries.js';
+import { policyThatCounts } from './data-retention-policies.queries.js';
 
 type DeletingPolicy = {
   readonly id: string;
@@ -51,7 +51,7 @@ async function* dueUnder(
                  and (v.kept_since, v.id) > (${after.keptSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_AT_ONCE}) v
         join workspaces w on w.id = v.workspace
-        left join ${countingFor('v.workspace', 'v.organization')} d on true
+        left join ${policyThatCounts('v.workspace', 'v.organization')} d on true
        order by v.kept_since, v.id`);
     yield* page.filter(({ isDue }) => isDue).map((version) => version.id);
     const last = page.at(-1);
@@ -79,7 +79,7 @@ export const dueVersion = (database: Database, id: string, now: Date): Promise<D
            sd.version as "policyVersion", ${snapshotAt('v.id')} as snapshot
       from state_versions v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace
-      join ${countingFor('v.workspace', 'v.organization')} d on true
+      join ${policyThatCounts('v.workspace', 'v.organization')} d on true
       join event_store.streams sd on sd.stream = d.id
      where v.id = ${id} and v.status = 'finalized' and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
        and not ${IS_NEEDED}`);

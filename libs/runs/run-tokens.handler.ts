@@ -1,12 +1,16 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { conflict, Ids, notFound } from '#kernel';
+import { Clock, conflict, Ids, notFound } from '#kernel';
 import { EventStore, unchanged } from '#event-store';
 import { contextOf } from '#access';
-import { IssueRunToken, newToken, type IssuedToken, type TokenRow } from '#people/to-people';
+import { newToken, type IssuedToken } from '#people/to-people';
 import { isFinal } from './run-status.js';
 import { run } from './run.js';
 import { authorize } from './runs.handler.js';
 import { runForCommand } from './runs.queries.js';
+import { IssueRunToken } from './to-runs.js';
+
+/** A run may wait for a person for months; who executes it can ask for another. */
+const LIFE_MS = 24 * 60 * 60 * 1_000;
 
 /** Another one each time: who has lost theirs with the machine that it was on needs one, too. All end with the run. */
 @CommandHandler(IssueRunToken)
@@ -14,6 +18,7 @@ export class IssueRunTokenHandler implements ICommandHandler<IssueRunToken> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly clock: Clock,
   ) {}
 
   execute({ run: id, actor }: IssueRunToken): Promise<IssuedToken> {
@@ -23,7 +28,8 @@ export class IssueRunTokenHandler implements ICommandHandler<IssueRunToken> {
       const { state, version } = await this.store.restore(id, run, found.snapshot);
       if (state.status === 'absent') throw notFound();
       if (isFinal(state.status)) throw conflict(`Run is ${state.status}: there is nothing left to do for it`);
-      const birth = { kind: 'run', owner: id, description: null, expiredAt: null } as const;
+      const expiredAt = new Date(this.clock.now().getTime() + LIFE_MS).toISOString();
+      const birth = { kind: 'run', owner: id, description: null, expiredAt } as const;
       const token = newToken(this.ids, found.organization, birth, actor);
       const held = [
         unchanged(found.organization, found.organizationVersion),
@@ -31,7 +37,7 @@ export class IssueRunTokenHandler implements ICommandHandler<IssueRunToken> {
         unchanged(id, version),
       ];
       const { rows } = await this.store.append([...held, token.write], contextOf(actor), token.statements);
-      return { ...(rows.at(-1)?.[0] as TokenRow), secret: token.secret };
+      return token.issued(rows);
     });
   }
 }

@@ -70,11 +70,11 @@ const textsOf = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::text[
 const relatedComments = (runs: Sql): Related =>
   related<CommentRow>(commentsOfRuns(runs), (rows) => rows.map(commentResource));
 
-/** What they are made of, commits, no configuration has yet. */
+/** `ingress_attributes`, the commit that one came from, no configuration has yet: it brings the configuration alone. */
 export const asksForConfigurations = (includes: Includes): boolean =>
   includes.has('configuration_version') || includes.has('configuration_version.ingress_attributes');
 
-/** Of other workspaces perhaps, which the caller need not know. */
+/** A run can be made of another workspace's, which the caller may not know: it is left out then. */
 export const relatedConfigurations = (ids: Sql, actor: Actor): Related =>
   related<ConfigurationVersionRow>(configurationVersionsByIds(ids, actor), (rows) =>
     rows.filter((row) => may(actor, 'read-configuration-version', row)).map((row) => configurationVersionResource(row)),

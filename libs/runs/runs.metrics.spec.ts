@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
+import { StandingClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeAgentPool,
@@ -13,17 +14,6 @@ import {
 } from '../../test/support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { runsSlice } from './index.js';
-
-/** Stands, but where a test puts it on. */
-class StandingClock extends Clock {
-  private time = Date.parse('2026-11-21T10:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-  pass(ms: number): void {
-    this.time += ms;
-  }
-}
 
 const clock = new StandingClock();
 let server: TestServer;
@@ -49,7 +39,7 @@ type Step = readonly [status: string, afterMs: number];
 
 const go = async (run: string, ...steps: readonly Step[]): Promise<void> => {
   for (const [step, ms] of steps) {
-    clock.pass(ms);
+    clock.pass({ ms });
     const isAction = ['cancel', 'discard', 'apply'].includes(step);
     answered(
       isAction

@@ -1,0 +1,476 @@
+/*
+ * The life of one workspace as a plain model: what each deed is answered, what it changes, and how that is told. It knows
+ * no streams and no views. Where the product differs from it, one of the two is wrong.
+ */
+
+export type Person = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
+
+const STATUS = {
+  pending: 'RunCreated',
+  plan_queued: 'RunQueued',
+  planning: 'RunPlanStarted',
+  planned: 'RunPlanned',
+  planned_and_finished: 'RunPlannedAndFinished',
+  confirmed: 'RunConfirmed',
+  apply_queued: 'RunApplyQueued',
+  applying: 'RunApplyStarted',
+  applied: 'RunApplied',
+  errored: 'RunErrored',
+  discarded: 'RunDiscarded',
+  canceled: 'RunCanceled',
+  force_canceled: 'RunForceCanceled',
+} as const;
+export type Status = keyof typeof STATUS;
+
+/** What an executor may say next. */
+const REPORTS: Partial<Readonly<Record<Status, readonly Status[]>>> = {
+  plan_queued: ['planning', 'errored'],
+  planning: ['planned', 'errored', 'canceled'],
+  apply_queued: ['applying', 'errored'],
+  applying: ['applied', 'errored', 'canceled'],
+};
+const COUNTED: readonly Status[] = ['applied', 'errored'];
+const FINAL: readonly Status[] = [...COUNTED, 'planned_and_finished', 'discarded', 'canceled', 'force_canceled'];
+const DISCARDABLE: readonly Status[] = ['pending', 'planned'];
+const IN_HAND: readonly Status[] = ['planning', 'applying'];
+
+export type Run = {
+  readonly id: string;
+  readonly planOnly: boolean;
+  readonly autoApply: boolean;
+  status: Status;
+  cancelRequested: boolean;
+};
+
+export type StateContent = {
+  readonly serial: number;
+  readonly lineage: string;
+  readonly md5: string;
+  readonly resources: number;
+};
+export type Version<C extends StateContent = StateContent> = {
+  readonly id: string;
+  readonly content: C;
+  status: 'pending' | 'finalized' | 'discarded';
+};
+
+export type Lock = { readonly holder: Person; readonly reason: string; readonly since: string };
+type PastLock = Lock & { until: string | null; by: string | null; forced: boolean | null };
+
+type Deed = 'see' | 'lock' | 'upload' | 'tag' | 'run' | 'update' | 'force' | 'delete' | 'delete by force' | 'create';
+const WRITES: readonly Deed[] = ['see', 'lock', 'upload', 'tag', 'run'];
+const ADMINISTERS: readonly Deed[] = [...WRITES, 'update', 'force', 'delete'];
+const MAY = {
+  owner: [...ADMINISTERS, 'delete by force', 'create'],
+  admin: ADMINISTERS,
+  writer: WRITES,
+  reader: ['see'],
+  team: WRITES,
+  /** And `upload` while it is applied. */
+  run: ['see'],
+} as const satisfies Readonly<Record<string, readonly Deed[]>>;
+export type Role = keyof typeof MAY;
+
+/** Who asks; `run` where it is a run, by its token. */
+export type Caller = { readonly role: Role; readonly person: Person; readonly run?: Run };
+
+/** How each event is called in the audit trail; the others are not told there. */
+const TRAIL: Readonly<Record<string, string>> = {
+  WorkspaceCreated: 'workspace create',
+  WorkspaceUpdated: 'workspace update',
+  WorkspaceTagged: 'workspace update',
+  WorkspaceUntagged: 'workspace update',
+  WorkspaceLocked: 'workspace lock',
+  WorkspaceUnlocked: 'workspace unlock',
+  WorkspaceDeleted: 'workspace destroy',
+  StateVersionCreated: 'state_version create',
+  RunCreated: 'run create',
+  RunConfirmed: 'run apply',
+  RunDiscarded: 'run discard',
+  RunCancelRequested: 'run cancel',
+  RunForceCanceled: 'run force_cancel',
+  RunForceExecuted: 'run force_execute',
+};
+
+/** They change nothing that is shown of the workspace; an event of a run only where another run becomes its current one. */
+const UNSEEN = ['StateVersionCreated', 'StateVersionFinalized', 'StateVersionDiscarded'];
+
+/** What is refused, and words that its text must have. */
+export class No extends Error {
+  constructor(
+    readonly status: number,
+    readonly says = '',
+  ) {
+    super(`${status} ${says}`);
+  }
+}
+
+const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
+const heldBy = ({ holder, reason, since }: Lock): string =>
+  `locked by ${KIND[holder.type]} ${holder.name} since ${since}${reason === '' ? '' : `: ${reason}`}`;
+
+const personOf = ({ id }: Run): Person => ({ type: 'runs', id, name: id });
+const identifierOf = (type: string, id: string | undefined): object => ({
+  data: id === undefined ? null : { type, id },
+});
+
+export class WorkspaceLife<C extends StateContent = StateContent> {
+  alive = false;
+  description: string | null = null;
+  autoApply = false;
+  /** Null where it is a flat one. */
+  readonly tags = new Map<string, string | null>();
+  lock: Lock | null = null;
+  latest: Version<C> | null = null;
+  finalized: Version<C> | null = null;
+  current: Version<C> | null = null;
+  /** In the order in which they were queued. */
+  readonly runs: Run[] = [];
+  currentRun: Run | null = null;
+  /** The history, oldest first: events, and by whom. */
+  readonly history: { readonly event: string; readonly by: string }[] = [];
+  /** Of the deed that was done last, with what the queue did after it. */
+  events: string[] = [];
+  trail: string[] = [];
+  /** Newest first. */
+  private readonly locks: PastLock[] = [];
+  private updatedAt = '';
+  private latestChangeAt = '';
+  private now = '';
+  private by = '';
+
+  /** Not born yet. */
+  constructor(
+    readonly id: string,
+    public name: string,
+  ) {}
+
+  /** Something else is done, at another time. */
+  begin(now: string, by: string): void {
+    [this.now, this.by, this.events, this.trail] = [now, by, [], []];
+  }
+
+  lockIt(caller: Caller, reason: string): void {
+    this.demand(caller, 'lock');
+    if (this.lock) throw new No(409, `The workspace is already ${heldBy(this.lock)}`);
+    this.take(caller.person, reason);
+  }
+
+  unlockIt(caller: Caller): void {
+    this.demand(caller, 'lock');
+    if (!this.lock) throw new No(409, 'The workspace is not locked');
+    if (this.lock.holder.id !== caller.person.id) throw new No(409, `The workspace is ${heldBy(this.lock)}`);
+    this.giveUp(false);
+  }
+
+  forceUnlock(caller: Caller): void {
+    this.demand(caller, 'force');
+    if (!this.lock) throw new No(409, 'The workspace is not locked');
+    this.giveUp(true);
+  }
+
+  update(
+    caller: Caller,
+    changes: { readonly name?: string; readonly description?: string | null; readonly autoApply?: boolean },
+  ): void {
+    this.demand(caller, 'update');
+    const { name = this.name, description = this.description, autoApply = this.autoApply } = changes;
+    if (name === this.name && description === this.description && autoApply === this.autoApply) return;
+    [this.name, this.description, this.autoApply] = [name, description, autoApply];
+    this.happened('WorkspaceUpdated');
+  }
+
+  tag(caller: Caller, key: string): void {
+    this.demand(caller, 'tag');
+    if (this.tags.has(key)) return;
+    this.tags.set(key, null);
+    this.happened('WorkspaceTagged');
+  }
+
+  bind(caller: Caller, key: string, value: string): void {
+    this.demand(caller, 'tag');
+    if (this.tags.get(key) === value) return;
+    this.tags.set(key, value);
+    this.happened('WorkspaceTagged');
+  }
+
+  untag(caller: Caller, key: string): void {
+    this.demand(caller, 'tag');
+    if (this.tags.get(key) !== null) return;
+    this.tags.delete(key);
+    this.happened('WorkspaceUntagged');
+  }
+
+  /** `inline`: the file comes along. Resolves to the version that is answered, which may be one that is repeated. */
+  upload(caller: Caller, content: C, { id, inline }: { readonly id: string; readonly inline: boolean }): Version<C> {
+    this.demand(caller, 'upload');
+    const { lock, latest, finalized } = this;
+    if (!lock) throw new No(409, 'Lock the workspace first');
+    if (lock.holder.id !== caller.person.id)
+      throw new No(409, `locked by ${KIND[lock.holder.type]} ${lock.holder.name}`);
+    if (latest?.content.md5 === content.md5) {
+      if (inline) this.finalize(latest);
+      return latest;
+    }
+    if (finalized && finalized.content.lineage !== content.lineage) throw new No(409, 'lineage');
+    if (finalized && finalized.content.serial >= content.serial) throw new No(409, 'serial');
+    this.discardPending();
+    const made: Version<C> = { id, content, status: 'pending' };
+    this.latest = made;
+    this.happened('StateVersionCreated');
+    if (inline) this.finalize(made);
+    return made;
+  }
+
+  /** The file comes later, by the link; `right`: it is the one that was announced. */
+  put(version: Version<C>, right: boolean): void {
+    if (!this.alive || version.status === 'discarded') throw new No(404);
+    if (!right) throw version.status === 'pending' ? new No(422, 'MD5') : new No(409, 'uploaded already');
+    this.finalize(version);
+  }
+
+  queueRun(caller: Caller, id: string, planOnly: boolean): void {
+    this.demand(caller, 'run');
+    const run: Run = { id, planOnly, autoApply: this.autoApply, status: 'pending', cancelRequested: false };
+    const starts = planOnly || (!this.lock && !this.next);
+    if (starts && !planOnly) this.take(personOf(run), '');
+    const busy = this.currentRun !== null && !FINAL.includes(this.currentRun.status);
+    this.runs.push(run);
+    this.happened('RunCreated', !busy && this.comesTo(run));
+    if (starts) this.become(run, 'plan_queued');
+  }
+
+  confirm(caller: Caller, run: Run): void {
+    this.demandRun(caller, 'run', run);
+    if (run.status !== 'planned') throw new No(409, `Run is ${run.status}`);
+    this.become(run, 'confirmed', 'apply_queued');
+  }
+
+  discard(caller: Caller, run: Run): void {
+    this.demandRun(caller, 'run', run);
+    if (!DISCARDABLE.includes(run.status)) throw new No(409, `Run is ${run.status}`);
+    this.giveBack(run, false);
+    this.become(run, 'discarded');
+  }
+
+  /** Whoever has it in hand is only asked to stop. */
+  cancel(caller: Caller, run: Run): void {
+    this.demandRun(caller, 'run', run);
+    if (FINAL.includes(run.status) || run.status === 'planned' || run.cancelRequested)
+      throw new No(409, `Run is ${run.status}`);
+    const inHand = IN_HAND.includes(run.status);
+    if (!inHand) this.giveBack(run, false);
+    run.cancelRequested = true;
+    this.happened('RunCancelRequested', false);
+    if (!inHand) this.become(run, 'canceled');
+  }
+
+  /** Between any two deeds more time passes than the executor is given. */
+  forceCancel(caller: Caller, run: Run): void {
+    this.demandRun(caller, 'force', run);
+    if (!IN_HAND.includes(run.status) || !run.cancelRequested) throw new No(409, `Run is ${run.status}`);
+    this.giveBack(run, true);
+    this.become(run, 'force_canceled');
+  }
+
+  forceExecute(caller: Caller, run: Run): void {
+    this.demandRun(caller, 'run', run);
+    const holder = this.runs.find(({ id }) => id === this.lock?.holder.id);
+    if (run.status !== 'pending' || !holder) throw new No(409, `Run is ${run.status}`);
+    const waiting = this.runs.slice(0, this.runs.indexOf(run)).filter(({ status }) => status === 'pending');
+    const ahead = [holder, ...waiting];
+    if (!ahead.every(({ status }) => DISCARDABLE.includes(status))) throw new No(409, 'cannot be discarded');
+    this.giveUp(false);
+    this.take(personOf(run), '');
+    for (const other of ahead) this.become(other, 'discarded');
+    this.happened('RunForceExecuted', false);
+    this.become(run, 'plan_queued');
+  }
+
+  report(run: Run, status: Status, hasChanges: boolean): void {
+    if (!this.runs.includes(run) || !this.alive) throw new No(404);
+    const allowed = REPORTS[run.status]?.includes(status) && (status !== 'canceled' || run.cancelRequested);
+    if (!allowed) throw new No(409, `Run is ${run.status}`);
+    const way = [status, ...(status === 'planned' ? this.afterPlan(run, hasChanges) : [])];
+    if (way.some((one) => FINAL.includes(one))) this.giveBack(run, false);
+    this.become(run, ...way);
+  }
+
+  remove(caller: Caller, forced: boolean): void {
+    if (forced) this.demand(caller, 'delete by force');
+    else {
+      this.demand(caller, 'delete');
+      if (this.lock) throw new No(409, 'it is locked');
+      if (this.resources > 0) throw new No(409, `it manages ${this.resources} resources`);
+    }
+    const [held] = this.locks;
+    if (this.lock && held) [held.until, held.by, held.forced] = [this.now, this.by, true];
+    this.alive = false;
+    this.happened('WorkspaceDeleted');
+  }
+
+  /** The one that comes under its name, once that is free. */
+  successor(caller: Caller, id: string): WorkspaceLife<C> {
+    this.demandKnown(caller);
+    if (!this.may(caller, 'create')) throw new No(404);
+    if (this.alive) throw new No(422, 'Name has already been taken');
+    const next = new WorkspaceLife<C>(id, this.name);
+    next.begin(this.now, this.by);
+    next.alive = true;
+    next.latestChangeAt = this.now;
+    next.happened('WorkspaceCreated');
+    return next;
+  }
+
+  /** By itself: the first that waits has its turn. */
+  settle(): void {
+    const { next } = this;
+    if (!this.alive || this.lock || !next) return;
+    this.by = 'run queue';
+    this.take(personOf(next), '');
+    this.become(next, 'plan_queued');
+  }
+
+  /** What is shown of it. */
+  get document(): object {
+    const counted = this.runs.filter(({ status }) => COUNTED.includes(status));
+    return {
+      attributes: {
+        name: this.name,
+        description: this.description,
+        'auto-apply': this.autoApply,
+        locked: this.lock !== null,
+        'locked-reason': this.lock?.reason ?? null,
+        'tag-names': [...this.tags.keys()],
+        'resource-count': this.resources,
+        'workspace-kpis-runs-count': counted.length || null,
+        'run-failures': counted.length > 0 ? counted.filter(({ status }) => status === 'errored').length : null,
+        'updated-at': this.updatedAt,
+        'latest-change-at': this.latestChangeAt,
+      },
+      relationships: {
+        'locked-by': identifierOf(this.lock?.holder.type ?? '', this.lock?.holder.id),
+        'current-state-version': identifierOf('state-versions', this.current?.id),
+        'current-run': identifierOf('runs', this.currentRun?.id),
+        'latest-run': identifierOf('runs', this.currentRun?.id),
+      },
+    };
+  }
+
+  /** What its history comes to, by fields. */
+  get fields(): object {
+    return {
+      name: this.name,
+      description: this.description,
+      'auto-apply': this.autoApply,
+      locked: this.lock !== null,
+      'locked-by': this.lock?.holder ?? null,
+      'locked-reason': this.lock?.reason ?? null,
+      'tag-bindings': [...this.tags].map(([key, value]) => ({ key, value: value ?? '' })),
+      'resource-count': this.resources,
+      'current-state-version': this.current?.id ?? null,
+      'current-run': this.currentRun?.id ?? null,
+    };
+  }
+
+  get lockHistory(): readonly object[] {
+    return this.locks.map(({ holder, ...lock }) => ({ holder: holder.name, ...lock }));
+  }
+
+  private get resources(): number {
+    return this.current?.content.resources ?? 0;
+  }
+
+  private get next(): Run | undefined {
+    return this.runs.find(({ status }) => status === 'pending');
+  }
+
+  private may({ role, run }: Caller, deed: Deed): boolean {
+    if (deed === 'upload' && run?.status === 'applying') return true;
+    return (MAY[role] as readonly Deed[]).includes(deed);
+  }
+
+  /** A run's token opens nothing once the run is over, or gone with its workspace. */
+  private demandKnown({ run }: Caller): void {
+    if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new No(401);
+  }
+
+  private demand(caller: Caller, deed: Deed): void {
+    this.demandKnown(caller);
+    if (!this.alive) throw new No(404);
+    if (!this.may(caller, deed)) throw new No(deed === 'delete by force' ? 403 : 404);
+  }
+
+  private demandRun(caller: Caller, deed: Deed, run: Run): void {
+    this.demand(caller, deed);
+    if (!this.runs.includes(run)) throw new No(404);
+  }
+
+  private take(holder: Person, reason: string): void {
+    this.lock = { holder, reason, since: this.now };
+    this.locks.unshift({ ...this.lock, until: null, by: null, forced: null });
+    this.happened('WorkspaceLocked');
+  }
+
+  /** With the lock goes what was uploaded: it becomes the current state. */
+  private giveUp(forced: boolean): void {
+    if (this.latest?.status === 'pending' && !forced) throw new No(503, 'latest state version is still pending');
+    this.discardPending();
+    if (this.finalized !== this.current) {
+      this.current = this.finalized;
+      this.latestChangeAt = this.now;
+      this.happened('StateVersionPromoted');
+    }
+    const [held] = this.locks;
+    if (held) [held.until, held.by, held.forced] = [this.now, forced ? this.by : held.holder.name, forced];
+    this.lock = null;
+    this.happened('WorkspaceUnlocked', true, forced ? 'workspace force_unlock' : undefined);
+  }
+
+  /** Where it has been taken from the run before, the run has none to give. */
+  private giveBack(run: Run, forced: boolean): void {
+    if (this.lock?.holder.id === run.id) this.giveUp(forced);
+  }
+
+  private discardPending(): void {
+    if (this.latest?.status !== 'pending') return;
+    this.latest.status = 'discarded';
+    this.latest = this.finalized;
+    this.happened('StateVersionDiscarded');
+  }
+
+  private finalize(version: Version<C>): void {
+    if (version.status !== 'pending') return;
+    version.status = 'finalized';
+    this.finalized = version;
+    this.happened('StateVersionFinalized');
+  }
+
+  private afterPlan(run: Run, hasChanges: boolean): readonly Status[] {
+    if (run.cancelRequested) return ['canceled'];
+    if (run.planOnly || !hasChanges) return ['planned_and_finished'];
+    return run.autoApply ? ['apply_queued'] : [];
+  }
+
+  private become(run: Run, ...statuses: readonly Status[]): void {
+    for (const status of statuses) {
+      run.status = status;
+      this.happened(STATUS[status], ['plan_queued', 'confirmed'].includes(status) && this.comesTo(run));
+    }
+  }
+
+  /** Whether the workspace comes to another run by it; it comes to none that is only planned. */
+  private comesTo(run: Run): boolean {
+    if (run.planOnly || this.currentRun === run) return false;
+    this.currentRun = run;
+    return true;
+  }
+
+  private happened(event: string, seen = !UNSEEN.includes(event), told = TRAIL[event]): void {
+    this.events.push(event);
+    if (told !== undefined) this.trail.push(`${told} by ${this.by}`);
+    if (!seen) return;
+    this.history.push({ event, by: this.by });
+    if (!event.startsWith('Run')) this.updatedAt = this.now;
+  }
+}

@@ -1,0 +1,278 @@
+import { expect } from '@jest/globals';
+import { caughtUp } from '#event-store';
+import { sql } from '#kernel';
+import { StandingClock } from '../support/clocks.js';
+import {
+  answered,
+  giveWorkspace,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeToken,
+} from '../support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { pathOf, stateFile, type StateFile } from '../support/state-file.js';
+import {
+  No,
+  WorkspaceLife,
+  type Caller,
+  type Person,
+  type Role,
+  type Run,
+  type Version,
+} from './workspace-life-model.js';
+
+export type File = StateFile & { readonly resources: number };
+export type Life = WorkspaceLife<File>;
+export type Acting = Caller & { readonly api: Api };
+export type Who = Role | 'holder';
+
+/** As the trail names who reports of runs: by what their token is for (makeAgentToken). */
+export const EXECUTOR = 'for an agent';
+
+/** An organization with everybody who has something to do with the workspace, on a clock that stands. */
+export class Acme {
+  private constructor(
+    readonly server: TestServer,
+    readonly clock: StandingClock,
+    private readonly people: ReadonlyMap<Role, Acting>,
+    private readonly grants: readonly (readonly [team: string, level: string])[],
+    readonly agents: Api,
+    private readonly auditor: Api,
+  ) {}
+
+  static async founded(): Promise<Acme> {
+    const clock = new StandingClock();
+    const server = await startTestServer({ followers: true, clock });
+    const { ownersTeam } = await makeOrganization(server, 'acme');
+    const people = new Map<Role, Acting>();
+    const grants: [string, string][] = [];
+    const admit = async (role: Role, team: string): Promise<void> => {
+      const { id, username, token } = await makeMember(server, 'acme', role, [team]);
+      people.set(role, { role, person: { type: 'users', id, name: username }, api: server.as(token) });
+    };
+    await admit('owner', ownersTeam);
+    for (const [role, level] of [
+      ['admin', 'admin'],
+      ['writer', 'write'],
+      ['reader', 'read'],
+    ] as const) {
+      const team = await makeTeam(server, 'acme', `${role}s`);
+      grants.push([team, level]);
+      await admit(role, team);
+    }
+    const crew = await makeTeam(server, 'acme', 'crew');
+    grants.push([crew, 'write']);
+    const token = await makeToken(server, `/api/v2/teams/${crew}/authentication-token`);
+    people.set('team', { role: 'team', person: { type: 'teams', id: crew, name: 'crew' }, api: server.as(token) });
+    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+    const auditor = server.as(await makeOrganizationToken(server, 'acme'));
+    return new Acme(server, clock, people, grants, agents, auditor);
+  }
+
+  person(role: Role): Acting {
+    const found = this.people.get(role);
+    if (!found) throw new Error(`nobody is ${role}`);
+    return found;
+  }
+
+  roleOf(person: Person): Role {
+    return [...this.people.values()].find(({ person: { id } }) => id === person.id)?.role ?? 'run';
+  }
+
+  async giveAccess(workspace: string): Promise<void> {
+    for (const [team, level] of this.grants) await giveWorkspace(this.server, team, workspace, level);
+  }
+
+  /** Nothing else happens at the time at which the clock stands. */
+  async eventsNow(): Promise<string[]> {
+    const rows = await this.server.database.rows<{ type: string }>(
+      sql`select type from event_store.events where time = ${this.clock.now().toISOString()} order by position`,
+    );
+    return rows.map(({ type }) => type);
+  }
+
+  async trailNow(): Promise<string[]> {
+    const before = new Date(this.clock.now().getTime() - 1).toISOString();
+    const { body } = answered(await this.auditor.get(`/api/v2/organization/audit-trail?since=${before}`), 200);
+    return (body.data as any[])
+      .toReversed()
+      .map(({ resource: { type, action }, auth }) => `${type} ${action} by ${auth.description}`);
+  }
+}
+
+/** How the workspace was shown to its owner at a time; null where there was none. */
+export type Shown = {
+  readonly at: string;
+  readonly id: string;
+  readonly name: string;
+  readonly document: object | null;
+};
+
+/** Permissions are those of whoever asks, when they ask. */
+export const plain = (data: any): object => ({ ...data, attributes: { ...data.attributes, permissions: null } });
+
+/** What the fields of a history are until it names them. */
+const UNNAMED = {
+  description: null,
+  'locked-by': null,
+  'locked-reason': null,
+  'current-state-version': null,
+  'current-run': null,
+};
+
+const expectSame = (told: unknown, expected: unknown): void => expect(told).toEqual(expected);
+
+const expectAtLeast = (told: object, expected: object): void => expect(told).toMatchObject(expected);
+
+const expectAnswer = ({ status, text }: Answer, expected: { readonly status: number; readonly says: string }): void =>
+  expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.says) });
+
+/** A workspace on the server, beside what the model says of it. When it is gone another one may come under its name. */
+export class World {
+  readonly shown: Shown[] = [];
+  private readonly tokens = new Map<Run, string>();
+  /** Where versions are to be uploaded to that came without their files. */
+  private readonly links = new Map<Version<File>, string>();
+  private serial = 0;
+
+  private constructor(
+    readonly acme: Acme,
+    public life: Life,
+  ) {}
+
+  static named(acme: Acme, name: string): World {
+    return new World(acme, new WorkspaceLife<File>('', name));
+  }
+
+  path(rest = ''): string {
+    return `/api/v2/workspaces/${this.life.id}${rest}`;
+  }
+
+  /** Null where it would be a run, and there has been none. */
+  acting(who: Who): Acting | null {
+    const { lock, runs } = this.life;
+    const role = who === 'holder' ? (lock ? this.acme.roleOf(lock.holder) : 'writer') : who;
+    if (role !== 'run') return this.acme.person(role);
+    const run = runs.find(({ id }) => id === lock?.holder.id) ?? runs.at(-1);
+    const token = run && this.tokens.get(run);
+    if (!run || token === undefined) return null;
+    return { role, run, person: { type: 'runs', id: run.id, name: run.id }, api: this.acme.server.as(token) };
+  }
+
+  file(kind: 'next' | 'stale' | 'again' | 'foreign', resources: number): File {
+    const { latest, finalized } = this.life;
+    if (kind === 'again' && latest) return latest.content;
+    const serial = kind === 'stale' ? (finalized?.content.serial ?? 1) : (this.serial += 1);
+    const lineage = kind === 'foreign' ? 'another' : (finalized?.content.lineage ?? 'one');
+    const names = Array.from({ length: resources }, (_, n) => `resource-${n}`);
+    return { ...stateFile({ serial, lineage, names }), resources };
+  }
+
+  announce(version: Version<File>, { body }: Answer): void {
+    const link = body.data.attributes['hosted-state-upload-url'] as string | null;
+    if (link) this.links.set(version, pathOf(link));
+  }
+
+  /** The version that came last without its file, and where that is wanted. */
+  get announced(): readonly [Version<File>, string] | undefined {
+    return [...this.links].at(-1);
+  }
+
+  /** Something is done: what the server answers, and all that it tells afterwards, is what the model says. */
+  async done(by: string, status: number, ask: () => Promise<Answer>, rule: (answer: Answer) => void): Promise<void> {
+    const at = this.acme.clock.pass({ minutes: 1 });
+    const before = this.life;
+    const known = before.runs.length;
+    const answer = await ask();
+    before.begin(at, by);
+    const expected = refusalBy(() => rule(answer)) ?? { status, says: '' };
+    expectAnswer(answer, expected);
+    this.life.settle();
+    await this.compare();
+    if (this.life !== before) await this.furnish();
+    else for (const run of this.life.runs.slice(known)) await this.equip(run);
+  }
+
+  /** The executor gets a run's token for it. */
+  private async equip(run: Run): Promise<void> {
+    this.acme.clock.pass({ seconds: 1 });
+    this.tokens.set(run, await makeToken(this.acme.agents, `/api/v2/runs/${run.id}/authentication-tokens`));
+  }
+
+  /** What a new workspace needs for all that may happen to it. */
+  private async furnish(): Promise<void> {
+    this.acme.clock.pass({ minutes: 1 });
+    await this.acme.giveAccess(this.life.id);
+    await makeConfigurationVersion(this.acme.person('owner').api, this.life.id);
+    this.life.history.push({ event: 'ConfigurationVersionUploaded', by: 'signed link' });
+    await this.look();
+  }
+
+  private async compare(): Promise<void> {
+    const { life, acme } = this;
+    // It starts runs of its own accord: by now it has.
+    await caughtUp(acme.server.database, 'run_queue');
+    const [events, trail, history, locks] = await Promise.all([
+      acme.eventsNow(),
+      acme.trailNow(),
+      this.history(),
+      this.lockHistory(),
+      this.look(),
+    ]);
+    const told = { events, trail, locks, history: history.told };
+    expectSame(told, { events: life.events, trail: life.trail, locks: life.lockHistory, history: life.history });
+    expectAtLeast(history.fields, life.fields);
+  }
+
+  /** How it is shown now, which is kept. */
+  private async look(): Promise<void> {
+    const { id, name, alive, document: expected } = this.life;
+    const { status, body } = await this.acme.person('owner').api.get(this.path());
+    expectSame(status, alive ? 200 : 404);
+    if (alive) expectAtLeast(body.data, expected);
+    this.shown.push({ at: this.acme.clock.now().toISOString(), id, name, document: alive ? plain(body.data) : null });
+  }
+
+  private async list(path: string): Promise<any[]> {
+    const { api } = this.acme.person('owner');
+    const { data } = answered(await api.get(`${this.path(path)}?page%5Bsize%5D=100`), 200).body;
+    return data.map(({ attributes }: any) => attributes);
+  }
+
+  /** Its events with whoever did it, oldest first, and what all their changes come to, each from what was there before. */
+  private async history(): Promise<{ readonly told: object[]; readonly fields: object }> {
+    const entries = (await this.list('/history')).toReversed();
+    const fields: Record<string, unknown> = { ...UNNAMED };
+    for (const { field, from, to } of entries.flatMap(({ changes }) => changes)) {
+      expectSame({ field, from }, { field, from: fields[field] ?? null });
+      fields[field] = to;
+    }
+    return { told: entries.map((entry) => ({ event: entry.event, by: entry['actor-name'] })), fields };
+  }
+
+  private async lockHistory(): Promise<object[]> {
+    return (await this.list('/lock-history')).map((told) => ({
+      holder: told['locked-by-name'],
+      reason: told.reason,
+      since: told['locked-at'],
+      until: told['unlocked-at'],
+      by: told['unlocked-by-name'],
+      forced: told.forced,
+    }));
+  }
+}
+
+const refusalBy = (rule: () => void): No | null => {
+  try {
+    rule();
+    return null;
+  } catch (error) {
+    if (error instanceof No) return error;
+    throw error;
+  }
+};

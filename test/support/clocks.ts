@@ -1,0 +1,34 @@
+import { Clock } from '#kernel';
+
+type Duration = { readonly days?: number; readonly minutes?: number; readonly seconds?: number; readonly ms?: number };
+
+const msOf = ({ days = 0, minutes = 0, seconds = 0, ms = 0 }: Duration): number =>
+  ((days * 24 * 60 + minutes) * 60 + seconds) * 1_000 + ms;
+
+/** Stands, but where a test puts it on. */
+export class StandingClock extends Clock {
+  private time = Date.parse('2026-11-21T12:00:00.000Z');
+
+  override now(): Date {
+    return new Date(this.time);
+  }
+
+  /** The time that it is then. */
+  pass(duration: Duration): string {
+    this.time += msOf(duration);
+    return this.now().toISOString();
+  }
+}
+
+/** The machine's, but for what a test puts it ahead: for what it shares with clocks that no test moves, Postgres' own. */
+export class MovedClock extends Clock {
+  private ahead = 0;
+
+  override now(): Date {
+    return new Date(Date.now() + this.ahead);
+  }
+
+  pass(duration: Duration): void {
+    this.ahead += msOf(duration);
+  }
+}
