@@ -11,6 +11,7 @@ import { retentionChore, retentionSlice } from '#retention';
 import { configurationSweeper, runsSlice } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';
+import { tagsSlice } from '#tags';
 import { variablesSlice } from '#variables';
 import { vaultSlice } from '#vault';
 import { workspacesSlice } from '#workspaces';
@@ -19,6 +20,7 @@ const subjects: readonly Slice[] = [
   organizationsSlice,
   peopleSlice,
   workspacesSlice,
+  tagsSlice,
   stateSlice,
   runsSlice,
   agentsSlice,

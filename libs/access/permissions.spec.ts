@@ -39,6 +39,7 @@ const LOOKS_AROUND: readonly Permission[] = [
   'read-memberships',
   'read-teams',
   'read-agent-pools',
+  'read-reserved-tag-keys',
 ];
 
 /** What `runs: read` is worth, the least that anybody can be given on a workspace. */
@@ -89,6 +90,8 @@ const MANAGES_ALL_WORKSPACES: readonly Permission[] = [
   ...ADMINISTERS,
   'create-workspace',
   'replace-remote-state-consumers',
+  'delete-tags',
+  'manage-reserved-tag-keys',
   'manage-variable-sets',
 ];
 const WORKS_IN_ALL_WORKSPACES: readonly Permission[] = [

@@ -100,10 +100,16 @@ export const permissions = {
   'lock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'locking' },
   'force-unlock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
   'tag-workspace': { standing: WORKSPACE_MANAGERS, grant: 'tags' },
+  // Takes them from every workspace of the organization.
+  'delete-tags': { standing: WORKSPACE_MANAGERS },
   'assign-ssh-key': { standing: WORKSPACE_WORKERS, grant: 'admin' },
   // For who may delete what it deletes: `delete-state-data`.
   'manage-data-retention': { standing: WORKSPACE_WORKERS, grant: 'admin' },
   'manage-run-tasks': { standing: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
+
+  // Tagging policies: everybody may know the rules, and ask what a change of them would do.
+  'read-reserved-tag-keys': { standing: EVERYBODY },
+  'manage-reserved-tag-keys': { standing: WORKSPACE_MANAGERS },
 
   // Runs and what they are made of.
   'read-runs': { standing: WORKSPACE_READERS, grant: 'runs:read' },

@@ -1,4 +1,4 @@
-import { unprocessable } from '#kernel';
+import { labelOf, unprocessable } from '#kernel';
 
 /** The parts of a Postgres error that we act on. @see https://www.postgresql.org/docs/18/errcodes-appendix.html */
 type PostgresError = { readonly code: string; readonly constraint?: string };
@@ -46,10 +46,12 @@ export const isOutage = (error: unknown): boolean => {
   return OUTAGE_TEXTS.test(messageOf(error));
 };
 
-/** For `catch`: a name that is unique by this constraint has been taken by somebody else. */
+/** For `catch`: a name, or what the attribute is instead, is unique by this constraint, and somebody else has it. */
 export const refuseTakenName =
-  (constraint: string) =>
+  (constraint: string, attribute = 'name') =>
   (error: unknown): never => {
-    if (brokenUnique(error) === constraint) throw unprocessable('Name has already been taken', 'name');
+    if (brokenUnique(error) === constraint) {
+      throw unprocessable(`${labelOf(attribute)} has already been taken`, attribute);
+    }
     throw error;
   };

@@ -37,6 +37,10 @@ const queries = (): string[] => [
   'search[exclude-tags]=flat',
   'filter[tagged][0][key]=env&filter[tagged][0][value]=prod',
   'filter[tagged][0][key]=env',
+  // What workspaces inherit of `land`.
+  'filter[tagged][0][key]=region',
+  'filter[tagged][0][key]=region&filter[tagged][0][value]=eu',
+  'filter[tagged][0][key]=region&filter[tagged][0][value]=eu&filter[tagged][1][key]=env',
   `filter[project][id]=${land}`,
   `filter[project][id]=${land}&search[tags]=flat`,
   'filter[current-run][status]=planning,planned',
@@ -64,7 +68,7 @@ const step = async (happens: () => Promise<unknown>): Promise<void> => {
 };
 
 const tags = (...names: readonly string[]) => ({ data: names.map((name) => ({ type: 'tags', attributes: { name } })) });
-const bound = (value: string) => ({ data: [{ type: 'tag-bindings', attributes: { key: 'env', value } }] });
+const bound = (value: string, key = 'env') => ({ data: [{ type: 'tag-bindings', attributes: { key, value } }] });
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
@@ -93,12 +97,18 @@ beforeAll(async () => {
   await step(() => report(runs[0] ?? '', 'planning'));
   await step(() => report(runs[0] ?? '', 'planned'));
   await step(() => patch('two', { name: 'Tee' }, inLand));
+  await step(() => server.patch(`/api/v2/projects/${land}/tag-bindings`, bound('eu', 'region')));
+  await step(() => server.patch(`${ws('one')}/tag-bindings`, bound('us', 'region')));
   await step(() => server.patch(`${ws('three')}/tag-bindings`, bound('prod')));
   await step(() => server.delete(`${ws('one')}/relationships/tags`, tags('flat')));
   await step(() => report(runs[0] ?? '', 'applying'));
   await step(() => report(runs[0] ?? '', 'applied'));
   const sea = await makeProject(server, 'acme', 'sea');
   await step(() => patch('one', {}, { project: { data: { type: 'projects', id: sea } } }));
+  await step(() => server.patch(`${ws('one')}/relationships/tag-bindings`, { data: [] }));
+  await step(() => server.patch(`/api/v2/projects/${sea}/tag-bindings`, bound('eu', 'region')));
+  await step(() => server.patch(`/api/v2/projects/${land}/tag-bindings`, bound('asia', 'region')));
+  await step(() => server.patch(`/api/v2/projects/${land}/relationships/tag-bindings`, { data: [] }));
   await step(() => server.delete(ws('three')));
   await step(() => make('three'));
   await step(() => server.delete(ws('two')));

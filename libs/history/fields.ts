@@ -31,8 +31,8 @@ const VALUES: Readonly<Record<string, (data: Data) => unknown>> = {
   locked: ({ lock }) => lock !== null,
   'locked-by': ({ lock }) => (lock as Lock)?.holder ?? null,
   'locked-reason': ({ lock }) => (lock as Lock)?.reason ?? null,
-  // A flat tag shows as a binding with an empty value (clients.md §7).
-  'tag-bindings': ({ tags }) => (tags as Tags).map(({ key, value }) => ({ key, value: value ?? '' })),
+  // A flat tag shows as a binding with an empty value (clients.md §7). Projects are born without a word of any.
+  'tag-bindings': ({ tags = [] }) => (tags as Tags).map(({ key, value }) => ({ key, value: value ?? '' })),
   vars: ({ variables }) => variables,
   'data-retention-policy': ({ dataRetentionPolicy }) => {
     const policy = dataRetentionPolicy as Policy;

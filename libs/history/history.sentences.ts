@@ -1,4 +1,4 @@
-import type { DataOf, Recorded } from '#kernel';
+import { mergeTags, withoutTags, type DataOf, type Recorded, type Tag } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
 import type { DataRetentionPolicyEvent } from '#retention';
 import type { SshKeyEvent } from '#ssh-keys';
@@ -20,6 +20,10 @@ const organizations: Sentences<OrganizationEvent> = {
 const projects: Sentences<ProjectEvent> = {
   ProjectCreated: ({ name, description, settings }, { stream }) => born(stream, { ...settings, name, description }),
   ProjectUpdated: ({ changes }, { stream }) => became(stream, changes),
+  ProjectTagBound: ({ key, to }, { stream }, known) =>
+    became(stream, { tags: mergeTags(tagsOf(known, stream), [{ key, value: to }]) }),
+  ProjectTagUnbound: ({ key }, { stream }, known) =>
+    became(stream, { tags: withoutTags(tagsOf(known, stream), [key]) }),
   ProjectDeleted: (_, { stream }) => gone(stream),
 };
 
@@ -37,7 +41,6 @@ const UNTOUCHED = {
   variables: [],
 } as const;
 
-type Tag = { readonly key: string; readonly value: string | null };
 const tagsOf = (known: Known, workspace: string): readonly Tag[] =>
   (known.of(workspace)?.['tags'] ?? []) as readonly Tag[];
 const idsIn = (known: Known, workspace: string, key: 'variables' | 'remoteStateConsumers'): readonly string[] =>
@@ -54,6 +57,9 @@ const unlocked = (known: Known, { stream, time, context, data }: Told, forced: b
   const unlockedBy = forced ? context.accessor : (data as DataOf<WorkspaceEvent, 'WorkspaceUnlocked'>).holder;
   return [{ unlocking: { id: lock.id, unlockedAt: time, unlockedBy, forced } }];
 };
+
+const tagged = ({ stream, time }: Told, tags: readonly Tag[]): readonly Change[] =>
+  became(stream, { tags, updatedAt: time });
 
 const workspaces: Sentences<WorkspaceEvent> = {
   WorkspaceCreated: ({ project, name, settings, tags }, { stream, time }) =>
@@ -83,13 +89,14 @@ const workspaces: Sentences<WorkspaceEvent> = {
     ...unlocked(known, event, forced),
     ...became(event.stream, { lock: null, updatedAt: event.time }),
   ],
-  // A key keeps its place when its value changes.
-  WorkspaceTagged: ({ tags }, { stream, time }, known) => {
-    const byKey = new Map([...tagsOf(known, stream), ...tags].map((tag) => [tag.key, tag]));
-    return became(stream, { tags: [...byKey.values()], updatedAt: time });
-  },
-  WorkspaceUntagged: ({ keys }, { stream, time }, known) =>
-    became(stream, { tags: tagsOf(known, stream).filter(({ key }) => !keys.includes(key)), updatedAt: time }),
+  WorkspaceTagAdded: ({ name }, event, known) =>
+    tagged(event, mergeTags(tagsOf(known, event.stream), [{ key: name, value: null }])),
+  WorkspaceTagRemoved: ({ name }, event, known) => tagged(event, withoutTags(tagsOf(known, event.stream), [name])),
+  WorkspaceTagBound: ({ key, to }, event, known) =>
+    tagged(event, mergeTags(tagsOf(known, event.stream), [{ key, value: to }])),
+  WorkspaceTagUnbound: ({ key }, event, known) => tagged(event, withoutTags(tagsOf(known, event.stream), [key])),
+  WorkspaceTagged: ({ tags }, event, known) => tagged(event, mergeTags(tagsOf(known, event.stream), tags)),
+  WorkspaceUntagged: ({ keys }, event, known) => tagged(event, withoutTags(tagsOf(known, event.stream), keys)),
   RemoteStateConsumersAdded: ({ workspaces: added }, { stream, time }, known) => {
     const all = new Set([...idsIn(known, stream, 'remoteStateConsumers'), ...added]);
     return became(stream, { remoteStateConsumers: [...all], updatedAt: time });

@@ -118,6 +118,14 @@ const live = async (): Promise<void> => {
   await step('untagged', () =>
     did(server.delete(path('/relationships/tags'), { data: [{ type: 'tags', attributes: { name: 'flat' } }] }), 204),
   );
+  await step('its project bound', () =>
+    did(
+      server.patch(`/api/v2/projects/${acme.defaultProject}/tag-bindings`, {
+        data: [{ type: 'tag-bindings', attributes: { key: 'region', value: 'eu' } }],
+      }),
+      200,
+    ),
+  );
   await step('moved', () => did(patch({}, { project: { data: { type: 'projects', id: land } } }), 200));
   await step('renamed', async () => {
     await did(patch({ name: 'uno' }), 200);

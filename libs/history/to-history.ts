@@ -81,6 +81,11 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
       from workspaces w
       cross join lateral rows from (jsonb_to_recordset(w.settings -> 'tags') as (key text, value text))
                               with ordinality as t (key, value, ordinal)),
+  project_tags as not materialized (
+    select p.id as project, p.organization, t.key, t.value, t.ordinal as added_in
+      from projects p
+      cross join lateral rows from (jsonb_to_recordset(coalesce(p.settings -> 'tags', '[]')) as (key text, value text))
+                              with ordinality as t (key, value, ordinal)),
   variables as not materialized (
     select v.subject as id, w.id as owner, v.data ->> 'key' as key, v.data ->> 'category' as category
       from workspaces w

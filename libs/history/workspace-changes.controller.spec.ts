@@ -99,8 +99,8 @@ describe('the history of a workspace', () => {
       `RemoteStateConsumersAdded; remote-state-consumers: [] → ["${other}"]`,
       `VariableDeleted; vars: ["${variable}"] → []`,
       `VariableCreated; vars: [] → ["${variable}"]`,
-      'WorkspaceTagged; tag-bindings: [{"key":"env","value":"prod"}] → [{"key":"env","value":"prod"},{"key":"flat","value":""}]',
-      'WorkspaceTagged; tag-bindings: [] → [{"key":"env","value":"prod"}]',
+      'WorkspaceTagAdded; tag-bindings: [{"key":"env","value":"prod"}] → [{"key":"env","value":"prod"},{"key":"flat","value":""}]',
+      'WorkspaceTagBound; tag-bindings: [] → [{"key":"env","value":"prod"}]',
       `WorkspaceUnlocked; locked: true → false; locked-by: ${holder} → null; locked-reason: "applying the network" → null`,
       `StateVersionPromoted; current-state-version: null → "${version}"; resource-count: 0 → 1`,
       `WorkspaceLocked; locked: false → true; locked-by: null → ${holder}; locked-reason: null → "applying the network"`,
@@ -109,6 +109,23 @@ describe('the history of a workspace', () => {
       `WorkspaceUpdated; auto-apply: false → true; description: null → "net"; terraform-version: ${JSON.stringify(
         entries.at(-1)?.attributes.changes.find(({ field }: any) => field === 'terraform-version').to,
       )} → "1.9.8"`,
+    ]);
+  });
+
+  it('tells of each binding that a list replaced', async () => {
+    const list = (...pairs: readonly (readonly [key: string, value: string])[]) => ({
+      'tag-bindings': {
+        data: pairs.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+      },
+    });
+    const id = await makeWorkspace(server, 'acme', 'bound', {}, list(['a', '1'], ['b', '1']));
+    await patch(id, {}, list(['c', '1'], ['b', '2']));
+    const words = (...pairs: readonly (readonly [key: string, value: string])[]): string =>
+      JSON.stringify(pairs.map(([key, value]) => ({ key, value })));
+    expect(told(await historyOf(id)).slice(0, -1)).toEqual([
+      `WorkspaceTagBound; tag-bindings: ${words(['b', '1'], ['c', '1'])} → ${words(['b', '2'], ['c', '1'])}`,
+      `WorkspaceTagBound; tag-bindings: ${words(['b', '1'])} → ${words(['b', '1'], ['c', '1'])}`,
+      `WorkspaceTagUnbound; tag-bindings: ${words(['a', '1'], ['b', '1'])} → ${words(['b', '1'])}`,
     ]);
   });
 

@@ -10,3 +10,4 @@ export * from './projection.js';
 export * from './recorded.js';
 export * from './refused.js';
 export * from './sql.js';
+export * from './tags.js';

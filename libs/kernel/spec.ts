@@ -15,7 +15,8 @@ export const specify = <S, C extends Message, E extends Message>(decider: Decide
         yields: (...events: readonly E[]): void => {
           expect(attempt(command)).toEqual(events);
         },
-        refuses: (kind: RefusalKind, detail: string | RegExp): void => {
+        /** `pointers`: where the request is wrong, problem by problem. */
+        refuses: (kind: RefusalKind, detail: string | RegExp, ...pointers: readonly string[]): void => {
           let thrown: unknown;
           try {
             attempt(command);
@@ -26,6 +27,7 @@ export const specify = <S, C extends Message, E extends Message>(decider: Decide
           const refused = thrown as Refused;
           expect(refused.kind).toBe(kind);
           expect(refused.message).toMatch(detail);
+          if (pointers.length > 0) expect(refused.problems.map(({ pointer }) => pointer)).toEqual(pointers);
         },
       }),
       state,

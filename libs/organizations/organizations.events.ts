@@ -85,6 +85,18 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schema: z.strictObject({ changes: projectChanges }),
     audit: { resource: 'project', action: 'update' },
   },
+  ProjectTagBound: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
+    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data }) },
+  },
+  ProjectTagUnbound: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ key: z.string(), from: z.string() }),
+    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data, to: null }) },
+  },
   ProjectDeleted: {
     schemaVersion: 1,
     topic: 'organizations',

@@ -6,7 +6,7 @@ import type { FeatureSet } from './organization.js';
 import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations.controller.js';
 import { CreateOrganizationHandler, OrganizationsHandler } from './organizations.handler.js';
 import { ProjectsController } from './projects.controller.js';
-import { CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
+import { BindToProjectHandler, CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 
 @Module({})
@@ -25,6 +25,7 @@ export class OrganizationsModule {
       providers: [
         CreateOrganizationHandler,
         OrganizationsHandler,
+        BindToProjectHandler,
         CreateProjectHandler,
         ProjectsHandler,
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },

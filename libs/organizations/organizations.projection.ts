@@ -35,6 +35,9 @@ export const projects: Projection<ProjectEvent | Extract<OrganizationEvent, { ty
              description = case when ${description !== undefined} then ${description ?? null} else description end,
              settings = settings || ${sql.json(settings)}::jsonb
        where id = ${stream}`,
+    // What workspaces inherit has a table of its own (libs/tags).
+    ProjectTagBound: null,
+    ProjectTagUnbound: null,
     ProjectDeleted: (_, { stream }) => sql`delete from projects where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from projects where organization = ${stream}`,
   },

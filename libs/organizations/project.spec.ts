@@ -1,4 +1,5 @@
 import { describe, it } from '@jest/globals';
+import type { BindingsHow, Tag } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_PROJECT_SETTINGS, project, type ProjectEvent } from './project.js';
 
@@ -11,6 +12,15 @@ const born: ProjectEvent = {
 const gone: ProjectEvent = { type: 'ProjectDeleted', data: { name: 'Core' } };
 const create = (name: string, input: object = {}) => ({ type: 'CreateProject', data: { name, ...input } }) as const;
 const update = (changes: object) => ({ type: 'UpdateProject', data: { changes } }) as const;
+const tags = (...bindings: readonly (readonly [key: string, value: string])[]) =>
+  bindings.map(([key, value]) => ({ key, value }));
+const bind = (bindings: readonly Tag[], how: BindingsHow = 'adding') =>
+  ({ type: 'BindProjectTags', data: { bindings, how } }) as const;
+const bound = (key: string, from: string | null, to: string): ProjectEvent => ({
+  type: 'ProjectTagBound',
+  data: { key, from, to },
+});
+const unbound = (key: string, from: string): ProjectEvent => ({ type: 'ProjectTagUnbound', data: { key, from } });
 const remove = (isDefault: boolean, workspaces: number) =>
   ({ type: 'DeleteProject', data: { isDefault, workspaces } }) as const;
 
@@ -141,4 +151,45 @@ describe('a project', () => {
       .refuses('not-found', 'Not found');
     given(born, gone).when(create('Again')).refuses('conflict', 'Project exists already');
   });
+});
+
+describe('what a project binds', () => {
+  const env = bound('env', null, 'prod');
+
+  it('may come with it, each key by itself', () =>
+    given()
+      .when(create('Core', { bindings: tags(['env', 'prod'], ['team', '']) }))
+      .yields({ ...born, data: { ...born.data, description: null } } as ProjectEvent, env, bound('team', null, '')));
+
+  it('is added to, or overwritten by key', () =>
+    given(born, env)
+      .when(bind(tags(['team', 'core'], ['env', 'test'])))
+      .yields(bound('team', null, 'core'), bound('env', 'prod', 'test')));
+
+  it('is replaced as a whole, cleared, or left alone', () => {
+    given(born, env)
+      .when(bind(tags(['team', 'core']), 'replacing'))
+      .yields(unbound('env', 'prod'), bound('team', null, 'core'));
+    given(born, env)
+      .when({ type: 'UpdateProject', data: { changes: { name: 'Other' }, bindings: [] } })
+      .yields({ type: 'ProjectUpdated', data: { changes: { name: 'Other' } } }, unbound('env', 'prod'));
+    given(born, env).when(update({})).yields();
+    given(born, env)
+      .when(bind(tags(['env', 'prod']), 'replacing'))
+      .yields();
+  });
+
+  it('is ten keys at most', () => {
+    const ten = Array.from({ length: 10 }, (_, index): Tag => ({ key: `k${index}`, value: '' }));
+    const most = 'cannot exceed 10 bindings per resource';
+    given(born, env).when(bind(ten)).refuses('unprocessable', most, '/data');
+    given(born, env)
+      .when(bind(ten, 'replacing'))
+      .yields(unbound('env', 'prod'), ...ten.map(({ key }) => bound(key, null, '')));
+  });
+
+  it('is nothing once it is deleted', () =>
+    given(born, env, gone)
+      .when(bind(tags(['env', 'test'])))
+      .refuses('not-found', 'Not found'));
 });

@@ -1,13 +1,20 @@
 import {
+  bindingChanges,
   checkAutoDestroyDuration,
+  checkBindingsRoom,
   checkName,
   conflict,
   differences,
+  IN_OWNER,
   isNothing,
   notFound,
   unprocessable,
+  withBindings,
+  type BindingChange,
+  type BindingsHow,
   type Decider,
   type Message,
+  type Tag,
 } from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
@@ -35,11 +42,19 @@ export type ProjectInput = ProjectChanges & { readonly follows?: boolean };
 export type ProjectEvent =
   | Message<'ProjectCreated', { name: string; description: string | null; settings: ProjectSettings }>
   | Message<'ProjectUpdated', { changes: ProjectChanges }>
+  | ProjectTagEvent
   | Message<'ProjectDeleted', { name: string }>;
 
+/** What workspaces in it inherit; each fact by itself. */
+type ProjectTagEvent =
+  | Message<'ProjectTagBound', { key: string; from: string | null; to: string }>
+  | Message<'ProjectTagUnbound', { key: string; from: string }>;
+
 export type ProjectCommand =
-  | Message<'CreateProject', ProjectInput & { readonly name: string }>
-  | Message<'UpdateProject', { changes: ProjectInput }>
+  | Message<'CreateProject', ProjectInput & { readonly name: string; readonly bindings?: readonly Tag[] }>
+  /** `bindings` stand for all that it has. */
+  | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
+  | Message<'BindProjectTags', { bindings: readonly Tag[]; how: BindingsHow }>
   | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
 
 type Active = {
@@ -47,6 +62,7 @@ type Active = {
   readonly name: string;
   readonly description: string | null;
   readonly settings: ProjectSettings;
+  readonly tags: readonly Tag[];
 };
 export type Project = { readonly status: 'absent' | 'deleted' } | Active;
 
@@ -87,25 +103,50 @@ const checkSettings = (
   checkDefaults({ mode, pool }, POOL);
 };
 
+const told = ({ key, from, to }: BindingChange): ProjectTagEvent =>
+  to === null
+    ? { type: 'ProjectTagUnbound', data: { key, from: from ?? '' } }
+    : { type: 'ProjectTagBound', data: { key, from, to } };
+
+/** `at`: where the bindings stand in the body of the request. */
+const bind = (
+  tags: readonly Tag[],
+  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingsHow; readonly at: string },
+): readonly ProjectTagEvent[] => {
+  const changes = bindingChanges(tags, bindings, how);
+  checkBindingsRoom(withBindings(tags, changes), at);
+  return changes.map(told);
+};
+
+const bindOwn = (tags: readonly Tag[], bindings: readonly Tag[] | undefined): readonly ProjectTagEvent[] =>
+  bindings ? bind(tags, { bindings, how: 'replacing', at: IN_OWNER.bindings }) : [];
+
+const withTag = (state: Project, change: BindingChange): Project =>
+  state.status === 'active' ? { ...state, tags: withBindings(state.tags, [change]) } : state;
+
 export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
-    CreateProject: (input, state) => {
+    CreateProject: ({ bindings, ...input }, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
       const { name = '', description = null, ...given } = changesOf(input);
       checkName(name, NAME);
       const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
       checkSettings(settings, given, input);
-      return [{ type: 'ProjectCreated', data: { name, description, settings } }];
+      return [{ type: 'ProjectCreated', data: { name, description, settings } }, ...bindOwn([], bindings)];
     },
-    UpdateProject: ({ changes }, state) => {
-      const { settings, name, description } = active(state);
+    UpdateProject: ({ changes, bindings }, state) => {
+      const { settings, name, description, tags } = active(state);
       const changed = differences({ ...settings, name, description }, changesOf(changes));
       if (changed.name !== undefined) checkName(changed.name, NAME);
       checkSettings({ ...settings, ...changed }, changed, changes);
-      return isNothing(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } }];
+      return [
+        ...(isNothing(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } } as const]),
+        ...bindOwn(tags, bindings),
+      ];
     },
+    BindProjectTags: ({ bindings, how }, state) => bind(active(state).tags, { bindings, how, at: '/data' }),
     DeleteProject: ({ isDefault, workspaces }, state) => {
       const { name } = active(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');
@@ -117,7 +158,13 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
     },
   },
   evolve: {
-    ProjectCreated: ({ name, description, settings }) => ({ status: 'active', name, description, settings }),
+    ProjectCreated: ({ name, description, settings }) => ({
+      status: 'active',
+      name,
+      description,
+      settings,
+      tags: [],
+    }),
     ProjectUpdated: ({ changes: { name, description, ...settings } }, state) =>
       state.status === 'active'
         ? {
@@ -127,6 +174,8 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
             settings: { ...state.settings, ...settings },
           }
         : state,
+    ProjectTagBound: (change, state) => withTag(state, change),
+    ProjectTagUnbound: (change, state) => withTag(state, { ...change, to: null }),
     ProjectDeleted: () => ({ status: 'deleted' }),
   },
 };

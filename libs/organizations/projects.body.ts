@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Tag } from '#kernel';
 import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 
@@ -16,7 +18,7 @@ const settings = {
   'default-agent-pool-id': z.string().nullish(),
   'setting-overwrites': overwrites.nullish(),
 };
-const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
+const relationships = z.object({ 'default-agent-pool': toOneInput, 'tag-bindings': tagBindingsInput }).optional();
 
 export const createBody = resourceBody('projects', z.object({ name: z.string(), ...settings }), relationships);
 export const updateBody = resourceBody(
@@ -31,6 +33,12 @@ type Resource = z.infer<typeof updateBody>['data'];
 const followsOf = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
   const own = input?.['default-execution-mode'] ?? input?.['execution-mode'];
   return own === undefined ? undefined : !own;
+};
+
+/** What is to be bound instead of all that is; absent leaves that as it is. */
+export const boundBy = ({ relationships: related }: Resource): { readonly bindings?: readonly Tag[] } => {
+  const bindings = bindingsOf(related?.['tag-bindings']);
+  return bindings ? { bindings } : {};
 };
 
 /** What a request says, in our names. */

@@ -3,18 +3,26 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { notFound } from '#kernel';
-import { document, includesOf, pageDocument, pageOf, parseBody, type Document, type Query as QueryOf } from '#json-api';
-import { createBody, inputOf, updateBody } from './projects.body.js';
-import { projectResource } from './projects.document.js';
+import { notFound, sql } from '#kernel';
+import {
+  document,
+  includesOf,
+  pageDocument,
+  pageOf,
+  parseBody,
+  readRelated,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { relatedProjectTagBindings } from '#tags/to-tags';
+import { boundBy, createBody, inputOf, updateBody } from './projects.body.js';
+import { projectResource, type Includes } from './projects.document.js';
 import { filterOf } from './projects.filter.js';
 import { CreateProject, ToProject } from './projects.handler.js';
-import { listProjects, projectFor } from './projects.queries.js';
+import { listProjects, projectFor, type ProjectRow } from './projects.queries.js';
 
-/** Projects have no bindings yet, so that there is nothing to include. */
 const INCLUDES = ['effective_tag_bindings'] as const;
-
-const includedIn = (query: QueryOf): readonly [] | undefined => (includesOf(query, INCLUDES) ? [] : undefined);
 
 @Controller('api/v2')
 export class ProjectsController {
@@ -30,11 +38,11 @@ export class ProjectsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const included = includedIn(query);
+    const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const { rows, total } = await listProjects(this.database, actor, name, page, filterOf(query));
-    const data = rows.map((row) => projectResource(row, actor));
-    return pageDocument(data, page, total, request.url, included);
+    const data = rows.map((row) => projectResource(row, actor, includes));
+    return pageDocument(data, page, total, request.url, await this.included(rows, includes));
   }
 
   @Post('organizations/:organization/projects')
@@ -44,21 +52,22 @@ export class ProjectsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const input = parseBody(createBody, body).data;
-    const data = { ...inputOf(input), name: input.attributes.name };
+    const data = { ...inputOf(input), ...boundBy(input), name: input.attributes.name };
     const command = { type: 'CreateProject', data } as const;
     return document(projectResource(await this.bus.execute(new CreateProject(organization, command, actor)), actor));
   }
 
   @Get('projects/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const included = includedIn(query);
-    return document(projectResource(await projectFor(this.database, actor, 'read-project', id), actor), included);
+    const includes = includesOf(query, INCLUDES);
+    const row = await projectFor(this.database, actor, 'read-project', id);
+    return document(projectResource(row, actor, includes), await this.included([row], includes));
   }
 
   @Patch('projects/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = inputOf(parseBody(updateBody, body).data);
-    const command = { type: 'UpdateProject', data: { changes } } as const;
+    const input = parseBody(updateBody, body).data;
+    const command = { type: 'UpdateProject', data: { changes: inputOf(input), ...boundBy(input) } } as const;
     const row = await this.bus.execute(new ToProject(id, command, actor));
     if (!row) throw notFound();
     return document(projectResource(row, actor));
@@ -68,5 +77,12 @@ export class ProjectsController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ToProject(id, { type: 'DeleteProject' }, actor));
+  }
+
+  /** In one statement more, where there is something to bring along. */
+  private async included(rows: readonly ProjectRow[], includes: Includes): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const ids = includes.has('effective_tag_bindings') ? rows.map(({ id }) => id) : [];
+    return ids.length === 0 ? [] : readRelated(this.database, [relatedProjectTagBindings(sql`${ids}::text[]`)]);
   }
 }

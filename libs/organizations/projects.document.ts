@@ -1,9 +1,20 @@
 import { may, type Actor } from '#access';
-import { linkTo, toOne, type Resource } from '#json-api';
+import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
+import { tagBindingId } from '#tags/to-tags';
 import type { ProjectRow } from './projects.queries.js';
 
+export type Includes = ReadonlySet<string> | null | undefined;
+
+/** Only a link, unless the bindings come along: then clients find them by their identifiers. */
+const effectiveBindings = ({ id, tags }: ProjectRow, includes: Includes): Relationship => {
+  const link = linkTo(`/api/v2/projects/${id}/effective-tag-bindings`);
+  if (!includes?.has('effective_tag_bindings')) return link;
+  const ids = tags.map(({ key }) => tagBindingId(id, key));
+  return { ...toMany('effective-tag-bindings', ids), ...link };
+};
+
 /** A project as every endpoint renders it. */
-export const projectResource = (row: ProjectRow, actor: Actor): Resource => {
+export const projectResource = (row: ProjectRow, actor: Actor, includes?: Includes): Resource => {
   const own = row.settings.defaultExecutionMode !== null;
   const mode = row.settings.defaultExecutionMode ?? row.inherited.executionMode;
   const pool = own ? row.settings.defaultAgentPoolId : row.inherited.agentPoolId;
@@ -45,7 +56,7 @@ export const projectResource = (row: ProjectRow, actor: Actor): Resource => {
       organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
       'default-agent-pool': toOne('agent-pools', pool),
       'tag-bindings': linkTo(`/api/v2/projects/${row.id}/tag-bindings`),
-      'effective-tag-bindings': linkTo(`/api/v2/projects/${row.id}/effective-tag-bindings`),
+      'effective-tag-bindings': effectiveBindings(row, includes),
     },
     links: { self: `/api/v2/projects/${row.id}` },
   };

@@ -1,4 +1,5 @@
 import { listOf, orderOf, parameter, type Query } from '#json-api';
+import { taggedIn } from '#tags/to-tags';
 import type { ProjectFilter } from './projects.queries.js';
 
 /** Being there is enough; who writes `false` means the opposite. */
@@ -13,5 +14,6 @@ export const filterOf = (query: Query): ProjectFilter => ({
   search: parameter(query, 'q'),
   createsWorkspaces: isAsked(query, 'filter[permissions][create-workspace]'),
   updates: isAsked(query, 'filter[permissions][update]'),
+  tagged: taggedIn(query),
   descending: orderOf(query, ['name']).descending,
 });

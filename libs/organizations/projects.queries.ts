@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
   demand,
@@ -14,6 +14,7 @@ import {
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { usablePoolVersion } from '#agents/to-agents';
+import { PROJECT_TAGS, type Tagged } from '#tags/to-tags';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
 
@@ -30,17 +31,18 @@ export type ProjectRow = {
   readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
   readonly workspaceCount: number;
   readonly teamCount: number;
+  readonly tags: readonly Tag[];
   /** What the caller's teams have been given on it. */
   readonly grants: readonly Grant[];
 };
 
-const COLUMNS = sql.raw(`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
+const COLUMNS = sql`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
   p.name, p.description, p.settings, p.created_at as "createdAt",
   jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
                      'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
   (select count(*) from team_projects t where t.project = p.id) as "teamCount",
   (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
-    where c.organization = p.organization and c.project = p.id) as "workspaceCount"`);
+    where c.organization = p.organization and c.project = p.id) as "workspaceCount", ${PROJECT_TAGS} as tags`;
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
 
 /** With what the caller may be asked about: their grants. */
@@ -55,6 +57,7 @@ export const projectsByIds = (ids: Sql, actor: Identity): Sql =>
 export type ProjectForCommand = ProjectRow & {
   /** Version of the agent pool that the command names; null where it is none that the project may use. */
   readonly poolVersion: number | null;
+  readonly organizationVersion: number;
   readonly snapshot: Snapshot;
 };
 
@@ -69,6 +72,7 @@ export const projectFor = async (
   const choice = { pool, organization: sql.raw('p.organization'), project: sql.raw('p.id') };
   const row = await database.row<ProjectForCommand>(sql`
     select ${columns(actor)}, ${usablePoolVersion(choice)} as "poolVersion",
+           (select so.version from event_store.streams so where so.stream = p.organization) as "organizationVersion",
            ${snapshotOf('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
@@ -82,8 +86,16 @@ export type ProjectFilter = {
   /** Only those where the caller may do that. */
   readonly createsWorkspaces: boolean;
   readonly updates: boolean;
+  /** Bindings that must all be there. */
+  readonly tagged: readonly Tagged[];
   readonly descending: boolean;
 };
+
+const isTaggedWithAll = (tagged: readonly Tagged[]): Sql => sql`not exists (
+  select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value)}::text[])
+                as wanted (key, value)
+   where not exists (select 1 from project_tags t where t.project = p.id and t.key = wanted.key
+                        and (wanted.value is null or t.value = wanted.value)))`;
 
 /** One page and the count of all, in one statement. */
 export const listProjects = async (
@@ -103,6 +115,7 @@ export const listProjects = async (
       ? [sql`(owner.updates or ${isGrantedOnProject(actor, 'update-project', sql.raw('p.id'))})`]
       : []),
     ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
+    ...(filter.tagged.length > 0 ? [isTaggedWithAll(filter.tagged)] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');

@@ -29,12 +29,14 @@ export class MoveWorkspacesHandler implements ICommandHandler<MoveWorkspaces> {
   constructor(private readonly store: EventStore) {}
 
   async execute({ project, workspaces, actor }: MoveWorkspaces): Promise<void> {
-    const command = { type: 'UpdateWorkspace', data: { changes: {}, project } } as const;
     await this.store.untilFirst(async () => {
       const move = await moveInto(this.store.database, actor, project, workspaces);
       checkAll(move, workspaces, actor);
-      const writeFor = async ({ id, snapshot }: MovedWorkspace) =>
-        writeOf(workspace, await this.store.restore(id, workspace, snapshot), move.organization, command);
+      const writeFor = async ({ id, snapshot }: MovedWorkspace) => {
+        const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };
+        const loaded = await this.store.restore(id, workspace, snapshot);
+        return writeOf(workspace, loaded, move.organization, { type: 'UpdateWorkspace', data });
+      };
       const writes = (await Promise.all(move.workspaces.map(writeFor))).filter(({ events }) => events.length > 0);
       if (writes.length === 0) return;
       const held = [unchanged(move.organization, move.organizationVersion), unchanged(project, move.projectVersion)];

@@ -1,12 +1,16 @@
 import { notFound, sql } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnProject, grantsOnWorkspace, type Actor, type Place } from '#access';
+import { fixedKeys } from '#tags/to-tags';
+import type { FixedKey } from './tags.js';
 
 /** A project that workspaces are to come to, and those of them that its organization has. */
 export type Move = Place & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly projectVersion: number;
+  /** Keys that the project lets no workspace bind. */
+  readonly fixed: readonly FixedKey[];
   readonly workspaces: readonly MovedWorkspace[];
 };
 
@@ -20,7 +24,7 @@ export const moveInto = async (
 ): Promise<Move> => {
   const row = await database.row<Move>(sql`
     select p.organization, so.version as "organizationVersion", sp.version as "projectVersion",
-           ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
+           ${grantsOnProject(actor, sql.raw('p.id'))} as grants, ${fixedKeys(sql.raw('p.id'))} as fixed,
            coalesce((
              select jsonb_agg(jsonb_build_object(
                       'id', w.id, 'organization', w.organization,

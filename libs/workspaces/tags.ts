@@ -1,109 +1,160 @@
-import { unprocessable, type Message, type Table } from '#kernel';
+import {
+  bindingChanges,
+  bindingsAmong,
+  checkBindingsRoom,
+  IN_OWNER,
+  mergeTags,
+  placeOfKey,
+  Refused,
+  tagsByKey,
+  unprocessable,
+  withBindings,
+  withoutTags,
+  type BindingChange,
+  type BindingsHow,
+  type Message,
+  type Table,
+  type Tag,
+} from '#kernel';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
-/** A flat tag where `value` is null, else a key-value binding. A key appears once, in order of insertion. */
-export type Tag = { readonly key: string; readonly value: string | null };
-
+/** Each fact by itself: a PATCH of three bindings is three of them. */
 export type TagEvent =
+  | Message<'WorkspaceTagAdded', { name: string }>
+  | Message<'WorkspaceTagRemoved', { name: string }>
+  /** `from` null: there was none with that key, or a flat tag. */
+  | Message<'WorkspaceTagBound', { key: string; from: string | null; to: string }>
+  | Message<'WorkspaceTagUnbound', { key: string; from: string }>
+  | FormerTagEvent;
+
+/** How logs told it once, several at a time and without what was before. Nothing yields them any more. */
+type FormerTagEvent =
   Message<'WorkspaceTagged', { tags: readonly Tag[] }> | Message<'WorkspaceUntagged', { keys: readonly string[] }>;
 
-export type TagCommand =
-  /** Flat tags; one that is there already is ignored. */
-  | Message<'AddTags', { names: readonly string[] }>
-  | Message<'RemoveTags', { names: readonly string[] }>
-  /** Key-value bindings: adds, or overwrites by key. */
-  | Message<'BindTags', { bindings: readonly Tag[] }>;
+/** A key that the project binds, and that is reserved with overrides disabled: workspaces in it may not bind it. */
+export type FixedKey = {
+  readonly key: string;
+  /** The project's name. */
+  readonly project: string;
+  /** The reserved tag key, `rtk-…`. */
+  readonly reservedTagKey: string;
+};
 
-const FLAT = /^[A-Za-z0-9:_-]{1,255}$/;
-const KEY = /^[A-Za-z0-9_.=+@: -]{1,128}$/;
-const MAX_BINDINGS = 10;
+export type TagCommand =
+  /** Flat tags; one that is there already is ignored. `at`: where the request asks for them, unless they are its data. */
+  | Message<'AddTags', { names: readonly string[]; at?: string; fixed?: readonly FixedKey[] }>
+  | Message<'RemoveTags', { names: readonly string[] }>
+  | Message<'BindTags', { bindings: readonly Tag[]; how: BindingsHow; fixed?: readonly FixedKey[] }>;
+
 /** A workspace is one event and one snapshot: neither may grow without end. */
 const MAX_TAGS = 500;
-const MAX_VALUE = 256;
 
-export const checkNumber = (tags: number, pointer: string): void => {
-  if (tags > MAX_TAGS) throw unprocessable(`cannot exceed ${MAX_TAGS} tags per request`, pointer);
+/**
+ * What is newly set may not override what the project fixes; what stands already stays (clients.md §3). `placeOf` says
+ * where the request names a key.
+ */
+export const checkOverrides = (
+  keys: readonly string[],
+  fixed: readonly FixedKey[],
+  placeOf: (key: string) => string,
+): void => {
+  const wanted = new Set(keys);
+  const overridden = fixed.filter(({ key }) => wanted.has(key));
+  if (overridden.length === 0) return;
+  throw new Refused(
+    'unprocessable',
+    overridden.map((one) => ({ detail: refusalOf(one), pointer: placeOf(one.key) })),
+  );
 };
 
-/** Rules of clients.md §3; `pointer` says where in the request the tags stood. */
-export const checkFlatTags = (names: readonly string[], pointer: string): void => {
-  names.forEach((name, index) => {
-    if (name === '') throw unprocessable("Name can't be blank", `${pointer}/${index}/attributes/name`);
-    if (!FLAT.test(name)) {
-      const text = 'Name may only contain letters, numbers, colons, hyphens and underscores, at most 255 of them';
-      throw unprocessable(text, `${pointer}/${index}/attributes/name`);
-    }
-  });
-};
+const refusalOf = ({ key, project, reservedTagKey }: FixedKey): string =>
+  `Key ${key} is bound by project ${project} and reserved with overrides disabled (${reservedTagKey}): ` +
+  'workspaces in the project cannot bind it';
 
-export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
-  if (bindings.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
-  bindings.forEach(({ key, value }, index) => {
-    if (!KEY.test(key)) throw unprocessable('Key is invalid', `${pointer}/${index}/attributes/key`);
-    if ((value ?? '').length > MAX_VALUE) {
-      throw unprocessable('Value is too long (at most 256 characters)', `${pointer}/${index}/attributes/value`);
-    }
-  });
-};
-
-const tagged = (tags: readonly Tag[]): readonly TagEvent[] =>
-  tags.length > 0 ? [{ type: 'WorkspaceTagged', data: { tags } }] : [];
-
-const untagged = (keys: readonly string[]): readonly TagEvent[] =>
-  keys.length > 0 ? [{ type: 'WorkspaceUntagged', data: { keys } }] : [];
-
-type ByKey = ReadonlyMap<string, Tag>;
-
-const byKey = (tags: readonly Tag[]): ByKey => new Map(tags.map((tag) => [tag.key, tag]));
-
-/** Every key once, at its first place and with its last value. */
-export const merge = (tags: readonly Tag[], added: readonly Tag[] = []): readonly Tag[] => [
-  ...byKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
-];
-
-/** Only those that change something. */
-const news = (tags: ByKey, wanted: readonly Tag[]): readonly Tag[] =>
-  merge(wanted).filter(({ key, value }) => tags.get(key)?.value !== value);
-
-const checkRoom = (tags: readonly Tag[], kind: 'flat' | 'bindings'): void => {
-  const count = tags.filter(({ value }) => (value === null) === (kind === 'flat')).length;
-  if (kind === 'flat' && count > MAX_TAGS) throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, '/data');
-  if (kind === 'bindings' && count > MAX_BINDINGS) {
-    throw unprocessable('cannot exceed 10 bindings per resource', '/data');
+const checkFlatRoom = (tags: readonly Tag[]): void => {
+  if (flatAmong(tags).length > MAX_TAGS) {
+    throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, '/data');
   }
 };
 
-/** A list that came with the workspace itself stands for all its bindings; flat tags stay. */
-export const replaceBindings = (bindings: readonly Tag[], { tags }: ActiveWorkspace): readonly TagEvent[] => {
-  const kept = byKey(bindings);
-  const gone = tags.filter(({ key, value }) => value !== null && !kept.has(key));
-  return [...untagged(gone.map(({ key }) => key)), ...tagged(news(byKey(tags), bindings))];
+const told = ({ key, from, to }: BindingChange): TagEvent =>
+  to === null
+    ? { type: 'WorkspaceTagUnbound', data: { key, from: from ?? '' } }
+    : { type: 'WorkspaceTagBound', data: { key, from, to } };
+
+/** Flat tags stay, unless a binding takes the place of one. `at`: where the bindings stand in the body of the request. */
+export const bind = (
+  tags: readonly Tag[],
+  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingsHow; readonly at: string },
+  fixed: readonly FixedKey[],
+): readonly TagEvent[] => {
+  const changes = bindingChanges(tags, bindings, how);
+  checkOverrides(boundBy(changes), fixed, (key) => placeOfKey(at, bindings, key));
+  if (changes.length > 0) checkBindingsRoom(withBindings(tags, changes), at);
+  return changes.map(told);
 };
 
+/** Where the document of a workspace names its project. */
+const MOVED_AT = '/data/relationships/project/data/id';
+
+const flatAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value === null);
+const keysOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ key }) => key);
+
+/** Flat tags and bindings that a workspace is to be born with, each in the order of the request. */
+export const checkBorn = (tags: readonly Tag[], fixed: readonly FixedKey[]): void => {
+  const [bindings, names] = [bindingsAmong(tags), keysOf(flatAmong(tags))];
+  checkOverrides(keysOf(tags), fixed, (key) =>
+    keysOf(bindings).includes(key)
+      ? placeOfKey(IN_OWNER.bindings, bindings, key)
+      : `${IN_OWNER.tags}/${names.indexOf(key)}`,
+  );
+};
+
+/** What a workspace takes along to another project is new there, however long it has stood. */
+export const checkTaken = (
+  tags: readonly Tag[],
+  {
+    bindings,
+    movedAt = MOVED_AT,
+  }: { readonly bindings: readonly Tag[] | undefined; readonly movedAt: string | undefined },
+  fixed: readonly FixedKey[],
+): void => {
+  const taken = bindings ? [...flatAmong(tags), ...bindings] : tags;
+  checkOverrides(keysOf(taken), fixed, (key) =>
+    bindings && keysOf(bindings).includes(key) ? placeOfKey(IN_OWNER.bindings, bindings, key) : movedAt,
+  );
+};
+
+const boundBy = (changes: readonly BindingChange[]): readonly string[] =>
+  changes.flatMap(({ key, to }) => (to === null ? [] : [key]));
+
 export const tagDecisions: Table<TagCommand, [state: ActiveWorkspace], readonly TagEvent[]> = {
-  AddTags: ({ names }, { tags }) => {
-    const there = byKey(tags);
-    const absent = merge(names.filter((name) => !there.has(name)).map((key) => ({ key, value: null })));
-    if (absent.length > 0) checkRoom([...tags, ...absent], 'flat');
-    return tagged(absent);
+  AddTags: ({ names, at, fixed = [] }, { tags }) => {
+    const there = tagsByKey(tags);
+    const absent = [...new Set(names)].filter((name) => !there.has(name));
+    checkOverrides(absent, fixed, (key) => at ?? `/data/${names.indexOf(key)}`);
+    if (absent.length > 0) checkFlatRoom(mergeTags(tags, absent.map(flat)));
+    return absent.map((name) => ({ type: 'WorkspaceTagAdded', data: { name } }));
   },
   RemoveTags: ({ names }, { tags }) => {
     const unwanted = new Set(names);
-    return untagged(tags.filter(({ key, value }) => value === null && unwanted.has(key)).map(({ key }) => key));
+    return tags
+      .filter(({ key, value }) => value === null && unwanted.has(key))
+      .map(({ key }) => ({ type: 'WorkspaceTagRemoved', data: { name: key } }));
   },
-  BindTags: ({ bindings }, { tags }) => {
-    const bound = news(byKey(tags), bindings);
-    if (bound.length > 0) checkRoom(merge(tags, bound), 'bindings');
-    return tagged(bound);
-  },
+  BindTags: ({ bindings, how, fixed = [] }, { tags }) => bind(tags, { bindings, how, at: '/data' }, fixed),
 };
 
+const flat = (name: string): Tag => ({ key: name, value: null });
+
+const withTags = (state: Workspace, change: (tags: readonly Tag[]) => readonly Tag[]): Workspace =>
+  state.status === 'active' ? { ...state, tags: change(state.tags) } : state;
+
 export const tagEvolutions: Table<TagEvent, [state: Workspace], Workspace> = {
-  WorkspaceTagged: ({ tags }, state) =>
-    state.status === 'active' ? { ...state, tags: merge(state.tags, tags) } : state,
-  WorkspaceUntagged: ({ keys }, state) => {
-    if (state.status !== 'active') return state;
-    const gone = new Set(keys);
-    return { ...state, tags: state.tags.filter(({ key }) => !gone.has(key)) };
-  },
+  WorkspaceTagAdded: ({ name }, state) => withTags(state, (tags) => mergeTags(tags, [flat(name)])),
+  WorkspaceTagRemoved: ({ name }, state) => withTags(state, (tags) => withoutTags(tags, [name])),
+  WorkspaceTagBound: ({ key, to }, state) => withTags(state, (tags) => mergeTags(tags, [{ key, value: to }])),
+  WorkspaceTagUnbound: ({ key }, state) => withTags(state, (tags) => withoutTags(tags, [key])),
+  WorkspaceTagged: ({ tags: added }, state) => withTags(state, (tags) => mergeTags(tags, added)),
+  WorkspaceUntagged: ({ keys }, state) => withTags(state, (tags) => withoutTags(tags, keys)),
 };

@@ -80,41 +80,6 @@ describe('a workspace', () => {
       .when(update({}, { project: 'prj-2' }))
       .yields({ type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } }));
 
-  it('takes a list of bindings as the whole list, and leaves flat tags alone', () =>
-    given(born)
-      .when(update({}, { bindings: [{ key: 'team', value: 'core' }] }))
-      .yields(
-        { type: 'WorkspaceUntagged', data: { keys: ['env'] } },
-        { type: 'WorkspaceTagged', data: { tags: [{ key: 'team', value: 'core' }] } },
-      ));
-
-  it('ignores a tag that it has', () =>
-    given(born)
-      .when({ type: 'AddTags', data: { names: ['flat', 'new', 'new'] } })
-      .yields({ type: 'WorkspaceTagged', data: { tags: [{ key: 'new', value: null }] } }));
-
-  it('has at most ten bindings', () =>
-    given(born)
-      .when({
-        type: 'BindTags',
-        data: { bindings: Array.from({ length: 10 }, (_, index) => ({ key: `k${index}`, value: 'v' })) },
-      })
-      .refuses('unprocessable', 'cannot exceed 10 bindings per resource'));
-
-  it('has at most five hundred flat tags, besides its bindings', () => {
-    const names = (from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, index) => `t${from + index}`);
-    const many = { type: 'AddTags', data: { names: names(0, 499) } } as const;
-    const tags = names(0, 499).map((key) => ({ key, value: null }));
-    given(born).when(many).yields({ type: 'WorkspaceTagged', data: { tags } });
-    given(born, { type: 'WorkspaceTagged', data: { tags } })
-      .when({ type: 'AddTags', data: { names: ['one-more'] } })
-      .refuses('unprocessable', 'cannot exceed 500 tags per workspace');
-    given(born, { type: 'WorkspaceTagged', data: { tags } })
-      .when({ type: 'AddTags', data: { names: ['t7', 'flat'] } })
-      .yields();
-  });
-
   const agent = { executionMode: 'agent', agentPoolId: 'apool-1' } as const;
   const own = { settingOverwrites: { executionMode: true, agentPool: true } };
   const withAgent: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { ...agent, ...own } } };

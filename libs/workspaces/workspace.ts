@@ -2,13 +2,16 @@ import {
   checkName,
   conflict,
   differences,
+  IN_OWNER,
   isNothing,
+  mergeTags,
   notFound,
   Refused,
   type DataOf,
   type Decider,
   type Message,
   type Problem,
+  type Tag,
 } from '#kernel';
 import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
@@ -36,11 +39,12 @@ import {
   type StateHead,
 } from './state-head.js';
 import {
-  merge,
-  replaceBindings,
+  bind,
+  checkBorn,
+  checkTaken,
   tagDecisions,
   tagEvolutions,
-  type Tag,
+  type FixedKey,
   type TagCommand,
   type TagEvent,
 } from './tags.js';
@@ -65,8 +69,10 @@ export type WorkspaceEvent =
   | StateEvent
   | ConsumerEvent;
 
-/** What the rules of settings ask beyond the stream; left out where the request names nothing that they are about. */
+/** What the rules ask beyond the stream; left out where the request names nothing that they are about. */
 export type Surroundings = {
+  /** Keys that the project, which it is in after the command, lets no workspace bind. */
+  readonly fixed?: readonly FixedKey[];
   /** The execution mode that a workspace there has while it has none of its own. */
   readonly followedMode?: ExecutionMode;
   /** What is wrong with the version of the tool that is named; it hurts nobody who has that version already. */
@@ -83,6 +89,9 @@ export type WorkspaceCommand =
       Surroundings & {
         changes: SettingsInput & { readonly name?: string };
         project?: string | undefined;
+        /** Where the request says that it moves; the project that its document names where this is missing. */
+        movedAt?: string;
+        /** They stand for all that it has. */
         bindings?: readonly Tag[] | undefined;
       }
     >
@@ -129,7 +138,7 @@ const checkChanges = (
 };
 
 const decideUpdate = (
-  { changes, project, bindings, ...around }: DataOf<Later, 'UpdateWorkspace'>,
+  { changes, project, bindings, movedAt, ...around }: DataOf<Later, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
@@ -139,10 +148,12 @@ const decideUpdate = (
   checkChanges({ ...state.settings, ...changed }, wanted, changed, around);
   const events: WorkspaceEvent[] = [];
   if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
-  if (project && project !== state.project) {
-    events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
-  }
-  return bindings ? [...events, ...replaceBindings(bindings, state)] : events;
+  const moves = Boolean(project) && project !== state.project;
+  if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
+  const fixed = around.fixed ?? [];
+  if (bindings) events.push(...bind(state.tags, { bindings, how: 'replacing', at: IN_OWNER.bindings }, fixed));
+  if (moves) checkTaken(state.tags, { bindings, movedAt }, fixed);
+  return events;
 };
 
 const decideDelete = (
@@ -181,7 +192,8 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
       const given = changesOf(DEFAULT_SETTINGS, settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
       checkChanges(all, given, given, around);
-      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: merge(tags) } }];
+      checkBorn(tags, around.fixed ?? []);
+      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: mergeTags(tags) } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),
     DeleteWorkspace: whenActive(decideDelete),

@@ -12,7 +12,7 @@ import {
   valuesOf,
 } from '#json-api';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
-import { checkBindings, checkFlatTags, checkNumber, type Tag } from './tags.js';
+import { flatTagsInput, tagBindingsInput } from '#tags/to-tags';
 import type { ToolReleases } from './tool.releases.js';
 
 const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
@@ -72,36 +72,22 @@ const attributes = z.object({
   'vcs-repo': vcsRepo.nullish(),
 });
 
-const binding = z.object({
-  type: typeOf('tag-bindings'),
-  attributes: z.object({ key: z.string(), value: z.string().nullish() }),
-});
-const flatTag = z.object({
-  type: typeOf('tags'),
-  id: z.string().optional(),
-  attributes: z.object({ name: z.string() }).optional(),
-});
-
 const relationships = z
   .object({
     'agent-pool': toOneInput,
     project: toOneInput,
-    tags: z.object({ data: z.array(flatTag) }).optional(),
-    'tag-bindings': z.object({ data: z.array(binding) }).optional(),
+    tags: flatTagsInput.optional(),
+    'tag-bindings': tagBindingsInput,
   })
   .optional();
 
 export const createBody = resourceBody('workspaces', attributes.extend({ name: z.string() }), relationships);
 export const updateBody = resourceBody('workspaces', attributes.default({}), relationships);
-export const bindingsBody = z.object({ data: z.array(binding) });
-export const tagsBody = z.object({ data: z.array(flatTag) });
 
 const movedBody = identifiersBody('workspaces');
 
-/** The ids of workspaces that are to move, each once. */
-export const movedIn = (body: unknown): readonly string[] => [
-  ...new Set(parseBody(movedBody, body).data.map(({ id }) => id)),
-];
+/** The ids of workspaces that are to move. */
+export const movedIn = (body: unknown): readonly string[] => parseBody(movedBody, body).data.map(({ id }) => id);
 
 /** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
 export const lockBody = z.object({
@@ -211,17 +197,3 @@ export const settingsOf = (input: Attributes, related: z.infer<typeof relationsh
 /** Where it came from is said once, on create. */
 export const originOf = (input: Attributes): Partial<WorkspaceSettings> =>
   given({ sourceName: input['source-name'], sourceUrl: input['source-url'] });
-
-export const bindingsOf = (data: z.infer<typeof bindingsBody>['data'], pointer: string): readonly Tag[] => {
-  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
-  checkBindings(bindings, pointer);
-  return bindings;
-};
-
-/** The names in a list of flat tags; entries may carry only an id, which the caller resolves. */
-export const namesOf = (data: z.infer<typeof tagsBody>['data'], pointer: string): readonly string[] => {
-  checkNumber(data.length, pointer);
-  const names = data.flatMap(({ attributes: tag }) => (tag ? [tag.name] : []));
-  checkFlatTags(names, pointer);
-  return names;
-};

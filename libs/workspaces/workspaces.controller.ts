@@ -14,17 +14,16 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { bindingsOf, flatTagsIn } from '#tags/to-tags';
 import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
 import { ToWorkspace } from './to-workspace.js';
 import { ToolReleases } from './tool.releases.js';
 import {
-  bindingsOf,
   createBody,
   lockBody,
   movedIn,
-  namesOf,
   originOf,
   settingsOf,
   sshKeyBody,
@@ -59,15 +58,13 @@ export class WorkspacesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body).data;
-    const flat = namesOf(relationships?.tags?.data ?? [], '/data/relationships/tags/data');
-    const bound = bindingsOf(relationships?.['tag-bindings']?.data ?? [], '/data/relationships/tag-bindings/data');
-    const tags = new Map([...flat.map((key) => ({ key, value: null })), ...bound].map((tag) => [tag.key, tag]));
     const data = {
       name: attributes.name,
       project: relationships?.project?.data?.id || null,
       settings: { ...settingsOf(attributes, relationships), ...originOf(attributes) },
       ...versionProblemOf(attributes, this.releases, running),
-      tags: [...tags.values()],
+      flatTags: flatTagsIn(relationships?.tags ?? { data: [] }),
+      tags: bindingsOf(relationships?.['tag-bindings']) ?? [],
     };
     return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
   }
@@ -224,11 +221,10 @@ export class WorkspacesController {
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(updateBody, body).data;
     const { name } = attributes;
-    const bindings = relationships?.['tag-bindings']?.data;
     const data = {
       changes: { ...settingsOf(attributes, relationships), ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
-      bindings: bindings && bindingsOf(bindings, '/data/relationships/tag-bindings/data'),
+      bindings: bindingsOf(relationships?.['tag-bindings']),
       ...versionProblemOf(attributes, this.releases, running),
     };
     const command = { type: 'UpdateWorkspace', data } as const;

@@ -2,7 +2,7 @@ import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from './auto-destroy.js';
 import type { Holder } from './holder.js';
-import { tagBindingResource } from './tag-bindings.document.js';
+import { tagBindingId } from '#tags/to-tags';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
@@ -56,19 +56,15 @@ type Includes = ReadonlySet<string> | null | undefined;
 
 /** Only links, unless the bindings come along: then clients find them by their identifiers. */
 const bindingsOf = (
-  { id, tags }: WorkspaceRow,
+  { id, project, tags, inheritedTags }: WorkspaceRow,
   type: 'tag-bindings' | 'effective-tag-bindings',
   includes: Includes,
 ): Relationship => {
   const link = linkTo(`/api/v2/workspaces/${id}/${type}`);
   if (!includes?.has(type.replaceAll('-', '_'))) return link;
-  return {
-    ...toMany(
-      type,
-      tags.map((tag) => tagBindingResource(id, tag, type).id),
-    ),
-    ...link,
-  };
+  const own = tags.map(({ key }) => tagBindingId(id, key));
+  const inherited = inheritedTags.map(({ key }) => tagBindingId(project, key));
+  return { ...toMany(type, type === 'tag-bindings' ? own : [...own, ...inherited]), ...link };
 };
 
 const toHolder = ({ type, id }: Holder): Relationship => toOne(type, id, `/api/v2/${type}/${id}`);

@@ -91,7 +91,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
-    audit: { resource: 'workspace', action: 'create', meta: ({ name }) => ({ name }) },
+    audit: { resource: 'workspace', action: 'create', meta: ({ name, tags }) => ({ name, tags }) },
   },
   WorkspaceUpdated: {
     schemaVersion: 1,
@@ -138,6 +138,30 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ holder, forced: z.boolean() }),
     audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
+  },
+  WorkspaceTagAdded: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ name: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: ({ name }) => ({ change: 'tags', added: name }) },
+  },
+  WorkspaceTagRemoved: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ name: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: ({ name }) => ({ change: 'tags', removed: name }) },
+  },
+  WorkspaceTagBound: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data }) },
+  },
+  WorkspaceTagUnbound: {
+    schemaVersion: 1,
+    topic: 'workspaces',
+    schema: z.strictObject({ key: z.string(), from: z.string() }),
+    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data, to: null }) },
   },
   WorkspaceTagged: {
     schemaVersion: 1,

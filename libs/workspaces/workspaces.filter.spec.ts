@@ -14,9 +14,10 @@ describe('tags that a list is asked for', () => {
       ...tagged(2, 'env', 'test'),
       ...tagged(3, 'env', 'prod'),
     };
-    expect(filterOf(query).tagged).toEqual([
+    const { tags, tagged: bound } = filterOf(query);
+    expect(tags).toEqual(['a', 'b']);
+    expect(bound).toEqual([
       { key: 'a', value: null },
-      { key: 'b', value: null },
       { key: 'env', value: 'prod' },
       { key: 'env', value: 'test' },
     ]);

@@ -1,10 +1,20 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable, type EventContext } from '#kernel';
-import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged, type Write } from '#event-store';
+import { Ids, IN_OWNER, notFound, unprocessable, type EventContext, type Sql } from '#kernel';
+import {
+  EventStore,
+  firstRow,
+  firstRowOrNull,
+  refuseTakenName,
+  unborn,
+  unchanged,
+  type Row,
+  type Write,
+} from '#event-store';
 import { contextOf, demand, systemContext, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { heldSshKey } from '#ssh-keys/to-ssh-keys';
+import { idsAmong, namesOf, type TagReference } from '#tags/to-tags';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import type { SettingsInput } from './settings.js';
 import { ToolReleases } from './tool.releases.js';
@@ -27,7 +37,11 @@ type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
 export class CreateWorkspace extends Command<WorkspaceRow> {
   constructor(
     readonly organization: string,
-    readonly data: Omit<BirthData, 'project' | 'followedMode'> & { readonly project: string | null },
+    readonly data: Omit<BirthData, 'project' | 'followedMode' | 'fixed'> & {
+      readonly project: string | null;
+      /** They come before the bindings, which are in `tags`. */
+      readonly flatTags: readonly TagReference[];
+    },
     readonly actor: Actor,
   ) {
     super();
@@ -56,6 +70,9 @@ const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
 const POOL = { pointer: 'agent-pool-id', place: 'for this workspace' };
 
+const refuseTag = (id: string, index: number) =>
+  unprocessable(`Tag ${id} does not exist`, `${IN_OWNER.tags}/${index}/id`);
+
 const refuseProject = () => unprocessable('Project does not exist', '/data/relationships/project/data/id');
 
 @CommandHandler(CreateWorkspace)
@@ -69,7 +86,13 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
 
   async execute({ organization, data, actor }: CreateWorkspace): Promise<WorkspaceRow> {
     const id = this.ids.next('ws');
-    const named = { project: data.project, pool: data.settings.agentPoolId ?? null };
+    const { flatTags, tags: bindings, ...given } = data;
+    const named = {
+      project: data.project,
+      pool: data.settings.agentPoolId ?? null,
+      tags: flatTags.length + bindings.length > 0,
+      tagIds: idsAmong(flatTags),
+    };
     const settings = { ...this.defaultsFor(data.settings), ...data.settings };
     const { rows } = await this.store
       .handle({
@@ -80,10 +103,12 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         }),
         command: ({ place }) => {
           if (place.project === null) throw refuseProject();
-          const { followedMode } = place;
+          const { project, followedMode, fixed } = place;
+          const flat = namesOf(flatTags, place.tagNames, refuseTag).map((key) => ({ key, value: null }));
+          const tags = [...flat, ...bindings];
           return {
             type: 'CreateWorkspace',
-            data: { ...data, settings, project: place.project, followedMode },
+            data: { ...given, settings, project, followedMode, fixed, tags },
           } as const;
         },
         organization: ({ place }) => place.organization,
@@ -108,7 +133,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
   }
 }
 
-type Told = {
+export type Told = {
   readonly target: WorkspaceTarget;
   readonly command: LaterCommand;
   /** Null only for what a signed link allows: this type is not seen outside. */
@@ -116,23 +141,46 @@ type Told = {
   readonly context: EventContext;
 };
 
+const NOTHING: Named = { project: null, pool: null, sshKey: null, tags: false, tagIds: [] };
+
 const namedBy = (command: LaterCommand): Named => {
-  if (command.type === 'AssignSshKey') return { project: null, pool: null, sshKey: command.data.key };
-  if (command.type !== 'UpdateWorkspace') return { project: null, pool: null, sshKey: null };
-  const { project, changes } = command.data;
-  return { project: project || null, pool: changes.agentPoolId || null, sshKey: null };
+  if (command.type === 'AssignSshKey') return { ...NOTHING, sshKey: command.data.key };
+  if (command.type === 'BindTags') return { ...NOTHING, tags: true };
+  if (command.type === 'AddTags' || command.type === 'RemoveTags') {
+    return { ...NOTHING, tags: command.type === 'AddTags', tagIds: idsAmong(command.data.tags) };
+  }
+  if (command.type !== 'UpdateWorkspace') return NOTHING;
+  const { project, changes, bindings } = command.data;
+  const tags = bindings !== undefined || Boolean(project);
+  return { ...NOTHING, project: project || null, pool: changes.agentPoolId || null, tags };
 };
 
-/** With what a decision asks for beyond the stream: the mode that the workspace follows, and since when it is locked. */
-const around = (command: LaterCommand, { followedMode, snapshot }: WorkspaceForCommand): WorkspaceCommand => {
+const missingTag = (id: string) => notFound(`Tag ${id} not found`);
+
+/**
+ * With what a decision asks for beyond the stream: the mode that the workspace follows, the keys that its project lets
+ * nobody bind, the tags that ids stand for, and since when it is locked.
+ */
+const around = (
+  command: LaterCommand,
+  { followedMode, fixed, tagNames, snapshot }: WorkspaceForCommand,
+): WorkspaceCommand => {
   const { lockedSince } = snapshot;
-  if (command.type === 'UpdateWorkspace') return { ...command, data: { ...command.data, followedMode } };
-  if (command.type === 'LockWorkspace') return { ...command, data: { ...command.data, lockedSince } };
-  if (command.type === 'UnlockWorkspace') return { ...command, data: { ...command.data, lockedSince } };
-  return command;
+  const { type, data } = command;
+  if (type === 'UpdateWorkspace') return { type, data: { ...data, followedMode, fixed } };
+  if (type === 'AddTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag), fixed } };
+  if (type === 'RemoveTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag) } };
+  if (type === 'BindTags') return { type, data: { ...data, fixed } };
+  if (type === 'LockWorkspace') return { type, data: { ...data, lockedSince } };
+  return type === 'UnlockWorkspace' ? { type, data: { ...data, lockedSince } } : command;
 };
 
-const tell = async (store: EventStore, { target, command, actor, context }: Told): Promise<WorkspaceRow | null> => {
+/** Resolves to what `read` finds of the workspace then. */
+export const tell = async (
+  store: EventStore,
+  { target, command, actor, context }: Told,
+  read: (workspace: string) => Sql = (workspace) => workspaceById(workspace, actor),
+): Promise<readonly Row[][]> => {
   const named = namedBy(command);
   const { rows } = await store
     .handle({
@@ -148,18 +196,18 @@ const tell = async (store: EventStore, { target, command, actor, context }: Told
       organization: ({ found }) => found.organization,
       holding: ({ found, sshKey }) => [...heldFor(command, named, found), ...sshKey],
       context,
-      read: ({ stream }) => [workspaceById(stream, actor)],
+      read: ({ stream }) => [read(stream)],
     })
     .catch(refuseTaken);
-  return firstRowOrNull<WorkspaceRow>(rows);
+  return rows;
 };
 
 @CommandHandler(ToWorkspace)
 export class WorkspacesHandler implements ICommandHandler<ToWorkspace> {
   constructor(private readonly store: EventStore) {}
 
-  execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
-    return tell(this.store, { target, command, actor, context: contextOf(actor) });
+  async execute({ target, command, actor }: ToWorkspace): Promise<WorkspaceRow | null> {
+    return firstRowOrNull<WorkspaceRow>(await tell(this.store, { target, command, actor, context: contextOf(actor) }));
   }
 }
 
@@ -170,10 +218,10 @@ export class FinalizeUploadHandler implements ICommandHandler<FinalizeUpload> {
     private readonly ids: Ids,
   ) {}
 
-  execute({ workspace: id, data }: FinalizeUpload): Promise<WorkspaceRow | null> {
+  async execute({ workspace: id, data }: FinalizeUpload): Promise<WorkspaceRow | null> {
     const command = { type: 'FinalizeStateVersion', data } as const;
     const context = systemContext('signed link', this.ids.uuid());
-    return tell(this.store, { target: { id }, command, actor: null, context });
+    return firstRowOrNull<WorkspaceRow>(await tell(this.store, { target: { id }, command, actor: null, context }));
   }
 }
 

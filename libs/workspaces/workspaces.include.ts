@@ -1,6 +1,7 @@
 import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
+import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
 import type { Database } from '#event-store';
 import { AS_OF } from '#history/to-history';
 import { includesOf, parameter, readRelated, type Query, type Related, type Resource } from '#json-api';
@@ -8,7 +9,6 @@ import { relatedOrganizations, relatedProjects } from '#organizations/to-organiz
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
 import type { Holder } from './holder.js';
-import { tagBindingResource } from './tag-bindings.document.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** The values of contract §4.3, and those that clients add (clients.md §7). */
@@ -57,7 +57,7 @@ export const includedWith = async (
     return ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
   });
   const resources = await readRelated(database, wanted);
-  return [...bindingsOf(rows, includes), ...(includes.has('project') ? resources.map(withoutCircle) : resources)];
+  return includes.has('project') ? resources.map(withoutCircle) : resources;
 };
 
 /**
@@ -95,13 +95,9 @@ const WAYS: readonly Way[] = [
   ],
   ['current_state_version', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.related(ids, actor)]],
   ['outputs', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.relatedOutputs(ids, actor)]],
+  ['tag_bindings', (row) => row.id, (ids) => [relatedTagBindings(ids)]],
+  ['effective_tag_bindings', (row) => row.id, (ids) => [relatedEffectiveTagBindings(ids)]],
   ['locked_by', holder('runs'), (ids, { actor, runs }) => runs.related(ids, new Set(), actor)],
   ['locked_by', holder('users'), (ids, { actor }) => [relatedUsers(ids, actor)]],
   ['locked_by', holder('teams'), (ids, { actor }) => [relatedTeams(ids, actor)]],
 ];
-
-/** Bindings are in the rows of their workspaces. */
-const bindingsOf = (rows: readonly WorkspaceRow[], includes: ReadonlySet<Include>): Resource[] =>
-  (['tag-bindings', 'effective-tag-bindings'] as const)
-    .filter((type) => includes.has(type.replaceAll('-', '_') as Include))
-    .flatMap((type) => rows.flatMap((row) => row.tags.map((tag) => tagBindingResource(row.id, tag, type))));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Clock } from '#kernel';
 import {
   answered,
+  bindTags,
   giveProject,
   giveWorkspace,
   makeConfigurationVersion,
@@ -65,6 +66,7 @@ beforeAll(async () => {
   server = await startTestServer({ clock: new TickingClock() });
   await makeOrganization(server, 'listed');
   elsewhere = await makeProject(server, 'listed', 'elsewhere');
+  await bindTags(server, `projects/${elsewhere}`, { region: 'eu', tier: '9' });
   const alpha = await seed('alpha-prod', { tags: ['red', 'blue'], bound: { env: 'prod', tier: '1' } });
   const beta = await seed('Beta_prod', { tags: ['red'], bound: { env: 'test', tier: '2' } }, elsewhere);
   const gamma = await seed('gamma-test', {}, elsewhere);
@@ -141,6 +143,26 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[tagged][3][value]=prod&filter[tagged][3][key]=env&filter[tagged][17][key]=red', ['alpha-prod']],
   ['filter[tagged][0][key]=env&filter[tagged][1][key]=env&filter[tagged][1][value]=test', ['Beta_prod']],
   ['filter[tagged][0][key]=env&filter[tagged][0][value]=a&filter[tagged][1][key]=env&filter[tagged][1][value]=b', []],
+  // What workspaces inherit counts as well, unless they say something else themselves.
+  ['filter[tagged][0][key]=region', ['Beta_prod', 'gamma-test']],
+  ['filter[tagged][0][key]=region&filter[tagged][0][value]=us', []],
+  ['filter[tagged][0][key]=tier', ['Beta_prod', 'alpha-prod', 'gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=9', ['gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=2&filter[tagged][4][key]=region', ['Beta_prod']],
+  ['filter[tagged][0][key]=tier&filter[tagged][1][key]=region&sort=-name', ['gamma-test', 'Beta_prod']],
+  ['filter[tagged][0][key]=region&filter[tagged][1][key]=tier&filter[tagged][2][key]=env', ['Beta_prod']],
+  [
+    'filter[tagged][0][key]=region&filter[tagged][1][key]=tier&filter[tagged][2][key]=region',
+    ['Beta_prod', 'gamma-test'],
+  ],
+  ['filter[tagged][0][key]=tier&sort=latest-change-at', ['alpha-prod', 'gamma-test', 'Beta_prod']],
+  ['filter[tagged][0][key]=tier&sort=current-run.created-at', ['alpha-prod', 'Beta_prod', 'gamma-test']],
+  [`${IN_PROJECT}&filter[tagged][0][key]=tier`, ['Beta_prod', 'gamma-test']],
+  ['filter[tagged][0][key]=tier&search[tags]=red', ['Beta_prod', 'alpha-prod']],
+  ['filter[tagged][0][key]=tier&search[exclude-tags]=tier', ['gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[current-run][status]=plan_queued', ['alpha-prod']],
+  ['search[tags]=region', []],
+  ['search[exclude-tags]=region', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
   ['filter[tagged][0][key]=&filter[tagged][0][value]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
 
   [IN_PROJECT, ['Beta_prod', 'gamma-test']],

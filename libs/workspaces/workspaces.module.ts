@@ -1,10 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { BindToWorkspaceHandler } from './bind-to-workspace.handler.js';
+import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js';
 import { MoveWorkspacesHandler } from './moves.handler.js';
 import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
-import { TagBindingsController } from './tag-bindings.controller.js';
-import { TagsController } from './tags.controller.js';
 import { ToolReleases } from './tool.releases.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import {
@@ -29,12 +29,15 @@ export class WorkspacesModule {
       // Runs ask which release a workspace's constraint stands for.
       global: true,
       imports: [CqrsModule],
-      controllers: [RemoteStateConsumersController, TagBindingsController, TagsController, WorkspacesController],
+      controllers: [RemoteStateConsumersController, WorkspacesController],
       providers: [
+        BindToWorkspaceHandler,
         ChangeRemoteStateConsumersHandler,
         CreateWorkspaceHandler,
+        DeleteTagsHandler,
         FinalizeUploadHandler,
         MoveWorkspacesHandler,
+        TagWorkspacesHandler,
         WorkspacesHandler,
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },
         { provide: ToolReleases, useValue: new ToolReleases(toolReleases) },

@@ -1,7 +1,7 @@
-import { sql, type Projection, type Sql } from '#kernel';
+import { sql, type Projection, type Recorded, type Sql, type Tag } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
 import type { SshKeyEvent } from '#ssh-keys';
-import type { Tag } from './tags.js';
+import type { TagEvent } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
 
 type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
@@ -34,6 +34,10 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
       update workspaces set lock = ${sql.json({ holder, reason, at: time })}, updated_at = ${time} where id = ${stream}`,
     WorkspaceUnlocked: (_, { stream, time }) =>
       sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
+    WorkspaceTagAdded: (_, { stream, time }) => touched(stream, time),
+    WorkspaceTagRemoved: (_, { stream, time }) => touched(stream, time),
+    WorkspaceTagBound: (_, { stream, time }) => touched(stream, time),
+    WorkspaceTagUnbound: (_, { stream, time }) => touched(stream, time),
     WorkspaceTagged: (_, { stream, time }) => touched(stream, time),
     WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
     RemoteStateConsumersAdded: (_, { stream, time }) => touched(stream, time),
@@ -78,39 +82,39 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
 };
 
 /** All in one statement. A key keeps its place in the order of insertion when its value changes. */
-const insertTags = (
+const setTags = (
   tags: readonly Tag[],
-  stream: string,
-  organization: string | null,
-  version: number,
-  time: string,
+  { stream, organization, version, time, context: { accessor } }: Recorded,
 ): readonly Sql[] => {
   if (tags.length === 0) return [];
   return [
     sql`
-      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at)
-      select ${stream}, ${organization}, t.key, t.value, ${version}::bigint, t.ordinal - 1, ${time}::timestamptz
+      insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
+      select ${stream}, ${organization}, t.key, t.value, ${version}::bigint, t.ordinal - 1, ${time}::timestamptz,
+             ${time}::timestamptz, ${sql.json(accessor)}::jsonb
         from rows from (jsonb_to_recordset(${sql.json(tags)}::jsonb) as (key text, value text))
              with ordinality as t (key, value, ordinal)
-      on conflict (workspace, key) do update set value = excluded.value`,
+      on conflict (workspace, key) do update
+        set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by`,
   ];
 };
 
-type TagSource = Extract<
-  WorkspaceEvent,
-  { type: 'WorkspaceCreated' | 'WorkspaceTagged' | 'WorkspaceUntagged' | 'WorkspaceDeleted' }
->;
+const removeTags = (keys: readonly string[], { stream }: Recorded): Sql =>
+  sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`;
+
+type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceDeleted' }>;
 
 export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
   name: 'workspace_tags',
   tables: ['workspace_tags'],
   on: {
-    WorkspaceCreated: ({ tags }, { stream, organization, version, time }) =>
-      insertTags(tags, stream, organization, version, time),
-    WorkspaceTagged: ({ tags }, { stream, organization, version, time }) =>
-      insertTags(tags, stream, organization, version, time),
-    WorkspaceUntagged: ({ keys }, { stream }) =>
-      sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`,
+    WorkspaceCreated: ({ tags }, event) => setTags(tags, event),
+    WorkspaceTagAdded: ({ name }, event) => setTags([{ key: name, value: null }], event),
+    WorkspaceTagRemoved: ({ name }, event) => removeTags([name], event),
+    WorkspaceTagBound: ({ key, to }, event) => setTags([{ key, value: to }], event),
+    WorkspaceTagUnbound: ({ key }, event) => removeTags([key], event),
+    WorkspaceTagged: ({ tags }, event) => setTags(tags, event),
+    WorkspaceUntagged: ({ keys }, event) => removeTags(keys, event),
     WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
   },

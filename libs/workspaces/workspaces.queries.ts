@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import {
   demand,
@@ -14,13 +14,14 @@ import {
 import { usablePoolVersion } from '#agents/to-agents';
 import { asOf } from '#history/to-history';
 import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
+import { fixedKeys, INHERITED_TAGS, namesOfTags, type TagNames } from '#tags/to-tags';
 import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
 import type { Lock } from './lock.js';
 import { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
 import type { WorkspaceSettings } from './settings.js';
-import type { Tag } from './tags.js';
+import type { FixedKey } from './tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
@@ -49,6 +50,8 @@ export type WorkspaceRow = {
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
+  /** What its project binds, and it does not override. */
+  readonly inheritedTags: readonly Tag[];
   readonly currentConfigurationVersion: string | null;
   readonly currentStateVersion: string | null;
   readonly resourceCount: number;
@@ -75,6 +78,7 @@ const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.projec
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,
+  ${INHERITED_TAGS} as "inheritedTags",
   array(select s.id from state_version_outputs s where s.state_version = w.current_state_version order by s.name) as outputs,
   array(select v.id from variables v where v.owner = w.id order by v.key, v.category) as variables,
   (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null
@@ -135,7 +139,15 @@ export const workspaceFor = async (
 };
 
 /** What a command names besides the workspace: null where it names none. */
-export type Named = { readonly project: string | null; readonly pool: string | null; readonly sshKey: string | null };
+export type Named = {
+  readonly project: string | null;
+  readonly pool: string | null;
+  readonly sshKey: string | null;
+  /** Whether it sets tags, or takes them along to another project. */
+  readonly tags: boolean;
+  /** Ids of flat tags. */
+  readonly tagIds: readonly string[];
+};
 
 /** What a decision needs to know besides the stream's own state. */
 export type WorkspaceForCommand = Place & {
@@ -154,6 +166,10 @@ export type WorkspaceForCommand = Place & {
   readonly followedMode: ExecutionMode;
   /** Version of the SSH key that the command names; null where it is none of the same organization. */
   readonly sshKeyVersion: number | null;
+  /** Keys that the project, which it is in after the command, lets no workspace bind; none where the command sets no tags. */
+  readonly fixed: readonly FixedKey[];
+  /** Of the tags that the command names by their ids. */
+  readonly tagNames: TagNames;
   readonly snapshot: LockSnapshot;
 };
 
@@ -161,7 +177,7 @@ export const workspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool, sshKey }: Named,
+  { project, pool, sshKey, tags, tagIds }: Named,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
@@ -176,6 +192,8 @@ export const workspaceForCommand = async (
                       where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
                     o.settings ->> 'defaultExecutionMode') as "followedMode",
            ${sshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
+           ${tags ? fixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${actor ? namesOfTags(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${LOCK_SNAPSHOT} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
@@ -192,20 +210,24 @@ export type PlaceForNew = Place & {
   readonly projectVersion: number | null;
   readonly poolVersion: number | null;
   readonly followedMode: ExecutionMode;
+  readonly fixed: readonly FixedKey[];
+  readonly tagNames: TagNames;
 };
 
 export const placeForNew = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool }: Omit<Named, 'sshKey'>,
+  { project, pool, tags, tagIds }: Omit<Named, 'sshKey'>,
 ): Promise<PlaceForNew> => {
   // No list of workspaces can name it yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const row = await database.row<PlaceForNew>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
-           ${usablePoolVersion(choice)} as "poolVersion", ${FOLLOWED_MODE} as "followedMode"
+           ${usablePoolVersion(choice)} as "poolVersion", ${FOLLOWED_MODE} as "followedMode",
+           ${tags ? fixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${namesOfTags(actor, tagIds, sql.raw('o.id'))} as "tagNames"
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)

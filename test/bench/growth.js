@@ -19,11 +19,16 @@ const CASES = {
   get: 'GET workspace',
   list: 'list of 20',
   tagged: 'list of 20, by tag',
+  inherited: 'list of 20, by two inherited tags',
   named: 'list of 20, by part of name',
   lock: 'lock, unlock',
   patch: 'PATCH',
+  bind: 'PATCH of a binding of the project',
   create: 'create',
 };
+
+/** All of them are about one project: who comes at once would wait for one another. */
+const ONE_BY_ONE = ['bind'];
 
 const A_TIME = 500;
 /** As many in every organization, so that the filtered lists show the same. */
@@ -75,7 +80,16 @@ const grow = async (product, size) => {
   const organization = { name: ORGANIZATION, email: 'a@bench.test' };
   await make(product, '/api/v2/organizations', 'organizations', organization);
   const path = `/api/v2/organizations/${ORGANIZATION}/workspaces`;
-  const { id } = await make(product, path, 'workspaces', { name: 'model', description: 'as all of them are' });
+  const { id, relationships } = await make(product, path, 'workspaces', {
+    name: 'model',
+    description: 'as all of them are',
+  });
+  const project = relationships.project.data.id;
+  const bindings = Array.from({ length: 10 }, (_, n) => ({
+    type: 'tag-bindings',
+    attributes: { key: `key-${n}`, value: 'bound' },
+  }));
+  await product.request('PATCH', `/api/v2/projects/${project}/tag-bindings`, { data: bindings });
   try {
     const [model] = await store.stream(id);
     const ids = [id];
@@ -101,7 +115,7 @@ const grow = async (product, size) => {
       process.stderr.write(`\r${ids.length} of ${size} workspaces`);
     }
     process.stderr.write('\n');
-    return { ids, nursery: ORGANIZATION };
+    return { ids, nursery: ORGANIZATION, project };
   } finally {
     await close();
   }
@@ -136,7 +150,7 @@ const removeCreated = async ({ product }) =>
 const takeTurns = async (subjects, { rounds, seconds, connections }) => {
   const results = new Map();
   const once = async (mode, subject) => {
-    const measured = await measure(subject, mode, connections, seconds);
+    const measured = await measure(subject, mode, ONE_BY_ONE.includes(mode) ? 1 : connections, seconds);
     if (mode === 'create') await removeCreated(subject);
     return measured;
   };
@@ -187,7 +201,8 @@ const rowsOf = (results, sizes) =>
 
 const LEGEND = `
 Medians; ratios of each round to the smallest organization in the same round. CPU of the server and its Postgres, followers
-included. Single workspaces are asked in turn, all of them; both filtered lists find the same few in each organization.
+included. Single workspaces are asked in turn, all of them; lists by a tag of their own and by name find the same few in each
+organization, the one by two inherited tags finds all of it.
 `;
 
 export const growth = async ({ sizes, ...options }) => {

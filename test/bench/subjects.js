@@ -51,26 +51,26 @@ const unlockAll = async (product) => {
   await forEach(locked, (id) => product.request('POST', `/api/v2/workspaces/${id}/actions/force-unlock`));
 };
 
-/** `seed` fills it, and says which workspaces there are then, and which organization new ones are made in. */
+/** `seed` fills it, and says which workspaces there are then and in which project, and which organization new ones are made in. */
 export const openSubject = async (name, project, folder, seed = seedFew) => {
   const product = await Product.of(project);
   try {
     await product.start();
-    const { ids, nursery } = await seed(product);
+    const { ids, nursery, project: home } = await seed(product);
     const idsFile = join(folder, `${name}.ids`);
     await writeFile(idsFile, `${ids.join('\n')}\n`);
-    return { name, product, ids, idsFile, nursery };
+    return { name, product, ids, idsFile, nursery, home };
   } catch (error) {
     await product.remove();
     throw error;
   }
 };
 
-export const measure = async ({ product, ids, idsFile, nursery }, mode, connections, seconds) => {
+export const measure = async ({ product, ids, idsFile, nursery, home }, mode, connections, seconds) => {
   const organization = mode === 'create' ? nursery : ORGANIZATION;
   const before = await product.cpuWhenQuiet();
   const { url, token } = product;
-  const run = await wrk({ url, token, mode, connections, seconds, idsFile, ids, organization });
+  const run = await wrk({ url, token, mode, connections, seconds, idsFile, ids, organization, project: home });
   const after = await product.cpuWhenQuiet();
   if (mode === 'lock') await unlockAll(product);
   const node = (after.node - before.node) / run.requests;

@@ -5,13 +5,14 @@ const SCRIPT = join(import.meta.dirname, 'wrk.lua');
 let runs = 0;
 
 /** One run of wrk: requests, seconds, p50 and p99 in ms, errors. */
-export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids, organization }) => {
+export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids, organization, project = '' }) => {
   runs += 1;
   const env = {
     MODE: mode,
     TOKEN: token,
     IDS: idsFile,
     ORGANIZATION: organization,
+    PROJECT: project,
     RUN: `${Date.now().toString(36)}-${runs}`,
     GAP: String(Math.min(4 * connections + 16, ids.length >> 1)),
   };

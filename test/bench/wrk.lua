@@ -1,5 +1,6 @@
 -- What wrk sends, by MODE. With one thread (-t1): all counters live in one Lua state.
--- MODE = get | list | tagged | named | lock | patch | create; TOKEN, IDS (file, an id a line), ORGANIZATION, RUN (unique), GAP (lock)
+-- MODE = get | list | tagged | inherited | named | lock | patch | bind | create; TOKEN, IDS (file, an id a line), ORGANIZATION,
+-- PROJECT (bind), RUN (unique), GAP (lock)
 local mode, organization, run = os.getenv("MODE"), os.getenv("ORGANIZATION"), os.getenv("RUN")
 local gap = tonumber(os.getenv("GAP") or "0")
 local media = "application/vnd.api+json"
@@ -15,10 +16,19 @@ local send = {
   get = function() return wrk.format("GET", "/api/v2/workspaces/" .. id(sent), headers) end,
   list = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20", headers) end,
   tagged = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20&search%5Btags%5D=picked", headers) end,
+  inherited = function()
+    local two = "&filter%5Btagged%5D%5B0%5D%5Bkey%5D=key-1&filter%5Btagged%5D%5B1%5D%5Bkey%5D=key-2"
+    return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20" .. two, headers)
+  end,
   named = function() return wrk.format("GET", workspaces .. "?page%5Bsize%5D=20&search%5Bname%5D=picked", headers) end,
   patch = function()
     local attributes = '{"description":"bench ' .. run .. " " .. sent .. '"}'
     return wrk.format("PATCH", "/api/v2/workspaces/" .. id(sent), headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
+  end,
+  bind = function()
+    local attributes = '{"key":"key-0","value":"' .. run .. " " .. sent .. '"}'
+    local path = "/api/v2/projects/" .. os.getenv("PROJECT") .. "/tag-bindings"
+    return wrk.format("PATCH", path, headers, '{"data":[{"type":"tag-bindings","attributes":' .. attributes .. "}]}")
   end,
   create = function()
     local attributes = '{"name":"bench-' .. run .. "-" .. sent .. '","description":"made by a bench","auto-apply":false}'

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { TokenUses } from '../../libs/access/authentication-tokens.uses.js';
 import type { StatementCounter } from '#event-store';
 import {
+  bindTags,
+  flatTags,
+  idOfTag,
   makeAgentPool,
   makeConfigurationVersion,
   makeMember,
@@ -44,7 +47,8 @@ const INCLUDES = [
 
 beforeAll(async () => {
   server = await startTestServer();
-  await makeOrganization(server, 'acme');
+  const { defaultProject } = await makeOrganization(server, 'acme');
+  await bindTags(server, `projects/${defaultProject}`, { bound: 'by the project' });
   // The signal to followers goes out after the answer and is shared by all appends of 5 ms: it belongs to no request.
   withoutSignals(server.store);
   // Nor does what is written once a minute of when tokens were used.
@@ -95,6 +99,8 @@ describe('a read is one statement', () => {
     ['a workspace by id', () => `/api/v2/workspaces/${id}`],
     ['a workspace by names', () => `${WORKSPACES}/measured`],
     ['its tags of both kinds', () => `/api/v2/workspaces/${id}/tag-bindings`],
+    ['its flat tags', () => `/api/v2/workspaces/${id}/relationships/tags?page%5Bsize%5D=1`],
+    ['the flat tags of all', () => '/api/v2/organizations/acme/tags?q=a'],
     ['an organization', () => '/api/v2/organizations/acme'],
     ['the list of organizations', () => '/api/v2/organizations'],
     ['teams', () => '/api/v2/organizations/acme/teams?q=o'],
@@ -119,6 +125,13 @@ describe('a read is one statement', () => {
   it.each([1, 20, 100])('for a page of %i workspaces', async (size) => {
     const path = `${WORKSPACES}?page%5Bsize%5D=${size}`;
     expect((await server.get(path)).body.data).toHaveLength(size);
+    expect(await counted(() => server.get(path))).toEqual(ONE);
+  });
+
+  it('for a page of what has three tags, of its own or of its project', async () => {
+    const tagged = ['n', 'bound', 'flat'].map((key, index) => `filter%5Btagged%5D%5B${index}%5D%5Bkey%5D=${key}`);
+    const path = `${WORKSPACES}?${tagged.join('&')}&page%5Bnumber%5D=2`;
+    expect((await server.get(path)).body.data).toHaveLength(20);
     expect(await counted(() => server.get(path))).toEqual(ONE);
   });
 
@@ -200,6 +213,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
     ['a project', '/api/v2/organizations/acme/projects', resource('projects', { name: 'created' })],
     ['an agent pool', '/api/v2/organizations/acme/agent-pools', resource('agent-pools', { name: 'created' })],
     ['an SSH key', '/api/v2/organizations/acme/ssh-keys', resource('ssh-keys', { name: 'created', value: 'key' })],
+    ['a reserved tag key', '/api/v2/organizations/acme/reserved-tag-keys', resource('reserved-tag-keys', { key: 'n' })],
     ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
     ['a team', '/api/v2/organizations/acme/teams', resource('teams', { name: 'created' })],
     [
@@ -227,6 +241,20 @@ describe('a command is two round trips at the most: what it is decided on, and e
       const next = () => server.patch(`${path}/${variable}`, resource('vars', { value: 'next' }));
       expect(await counted(next)).toMatchObject({ status: 200, roundTrips: 2 });
       expect(await counted(() => server.delete(`${path}/${variable}`))).toMatchObject({ status: 204, roundTrips: 2 });
+    }
+  });
+
+  it('for flat tags, whichever way they are named and however many workspaces carry them', async () => {
+    const flat = related('tags', await idOfTag(server, 'acme', 'flat'));
+    const ids = [await makeWorkspace(server, 'acme', 'tagged-1'), await makeWorkspace(server, 'acme', 'tagged-2')];
+    const own = `/api/v2/workspaces/${id}/relationships/tags`;
+    for (const request of [
+      () => server.post(own, { data: [...flat.data, ...flatTags('by-name').data] }),
+      () => server.delete(own, { data: [...flat.data, ...flatTags('by-name').data] }),
+      () => server.post(`/api/v2/tags/${flat.data[0]?.id}/relationships/workspaces`, related('workspaces', ...ids)),
+      () => server.delete('/api/v2/organizations/acme/tags', flat),
+    ]) {
+      expect(await counted(request)).toMatchObject({ status: 204, roundTrips: 2 });
     }
   });
 

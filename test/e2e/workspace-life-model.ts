@@ -78,8 +78,9 @@ export type Caller = { readonly role: Role; readonly person: Person; readonly ru
 const TRAIL: Readonly<Record<string, string>> = {
   WorkspaceCreated: 'workspace create',
   WorkspaceUpdated: 'workspace update',
-  WorkspaceTagged: 'workspace update',
-  WorkspaceUntagged: 'workspace update',
+  WorkspaceTagAdded: 'workspace update',
+  WorkspaceTagBound: 'workspace update',
+  WorkspaceTagRemoved: 'workspace update',
   WorkspaceLocked: 'workspace lock',
   WorkspaceUnlocked: 'workspace unlock',
   WorkspaceDeleted: 'workspace destroy',
@@ -184,21 +185,21 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.demand(caller, 'tag');
     if (this.tags.has(key)) return;
     this.tags.set(key, null);
-    this.happened('WorkspaceTagged');
+    this.happened('WorkspaceTagAdded');
   }
 
   bind(caller: Caller, key: string, value: string): void {
     this.demand(caller, 'tag');
     if (this.tags.get(key) === value) return;
     this.tags.set(key, value);
-    this.happened('WorkspaceTagged');
+    this.happened('WorkspaceTagBound');
   }
 
   untag(caller: Caller, key: string): void {
     this.demand(caller, 'tag');
     if (this.tags.get(key) !== null) return;
     this.tags.delete(key);
-    this.happened('WorkspaceUntagged');
+    this.happened('WorkspaceTagRemoved');
   }
 
   /** `inline`: the file comes along. Resolves to the version that is answered, which may be one that is repeated. */

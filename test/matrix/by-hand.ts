@@ -129,6 +129,8 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, settings delete',
   ],
   'POST /organizations/:organization/ssh-keys': [...OWNERS, 'manageVcsSettings in the organization'],
+  'DELETE /organizations/:organization/tags': [...MANAGERS, ORGANIZATION],
+  'POST /organizations/:organization/reserved-tag-keys': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/agent-pools': [...OWNERS, ORGANIZATION, 'manageAgentPools in the organization'],
 
   'POST /organizations/:organization/teams': [...OWNERS, ORGANIZATION, 'manageTeams in the organization'],

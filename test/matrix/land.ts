@@ -1,12 +1,14 @@
 import { attributesOf } from '#json-api';
 import {
   answered,
+  idOfTag,
   makeAgentPool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
   makeProject,
+  makeReservedTagKey,
   makeRun,
   makeTeam,
   makeToken,
@@ -159,6 +161,7 @@ const furnish = async (
   { land, one, beside, far }: Pick<World, 'land' | 'one' | 'beside' | 'far'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
+  const reservedTagKey = await makeReservedTagKey(server, 'acme', 'owner');
   const variable = idOf(await server.post(`/api/v2/workspaces/${one}/vars`, newVariable('key')));
   const [openSet, openSetVariable] = await makeSet(server, 'set-of-all');
   const [landSet, landSetVariable] = await makeSet(server, 'set-of-land', { parent: relation('projects', land) });
@@ -169,6 +172,8 @@ const furnish = async (
   const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   return {
     sshKey,
+    tag: await idOfTag(server, 'acme', 'flat'),
+    reservedTagKey,
     variable,
     openSet,
     openSetVariable,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   answered,
+  flatTags,
+  idOfTag,
   makeAgentPool,
   makeConfigurationVersion,
   makeProject,
+  makeReservedTagKey,
   makeTeam,
   makeWorkspace,
   related,
@@ -25,7 +28,13 @@ beforeAll(async () => {
   server = await startTestServer({ clock });
   world = await inhabit(server, clock);
   const project = await makeProject(server, 'rival', 'hidden');
-  const workspace = await makeWorkspace(server, 'rival', 'hidden', {}, toOne('project', 'projects', project));
+  const workspace = await makeWorkspace(
+    server,
+    'rival',
+    'hidden',
+    {},
+    { ...toOne('project', 'projects', project), tags: flatTags('hidden') },
+  );
   const team = await makeTeam(server, 'rival', 'hidden', { visibility: 'organization' });
   const key = answered(await server.post('/api/v2/organizations/rival/ssh-keys', newSshKey('hidden')), 201);
   const variable = answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, newVariable('hidden')), 201);
@@ -36,7 +45,9 @@ beforeAll(async () => {
     pool: await makeAgentPool(server, 'rival', 'hidden'),
     configuration: await makeConfigurationVersion(server, workspace),
     sshKey: key.body.data.id as string,
+    reservedTagKey: await makeReservedTagKey(server, 'rival', 'hidden'),
     variable: variable.body.data.id as string,
+    tag: await idOfTag(server, 'rival', 'hidden'),
   };
 });
 
@@ -223,6 +234,52 @@ describe('an id of another organization, or of what the caller may not see, is a
       'workspace',
       'owner',
       (api, id) => api.get(`/api/v2/team-workspaces?filter[workspace][id]=${id}`),
+    ],
+    [
+      'as the reserved tag key that a preview is asked of',
+      'reservedTagKey',
+      'owner',
+      (api, id) =>
+        api.post('/api/v2/organizations/acme/reserved-tag-keys/actions/preview', {
+          data: { type: 'reserved-tag-keys', id, attributes: { key: 'hidden' } },
+        }),
+    ],
+    [
+      'as the project whose gaps are listed',
+      'project',
+      'owner',
+      (api, id) => api.get(`/api/v2/organizations/acme/tag-compliance?filter[project][id]=${id}`),
+    ],
+    [
+      'as a tag of a new workspace',
+      'tag',
+      'owner',
+      (api, id, name) =>
+        api.post('/api/v2/organizations/acme/workspaces', resource('workspaces', { name }, toMany('tags', 'tags', id))),
+    ],
+    [
+      'as a tag that a workspace gets',
+      'tag',
+      'admin on the workspace',
+      (api, id) => api.post(`/api/v2/workspaces/${world.one}/relationships/tags`, related('tags', id)),
+    ],
+    [
+      'as a tag that is taken from all workspaces',
+      'tag',
+      'owner',
+      (api, id) => api.delete('/api/v2/organizations/acme/tags', related('tags', id)),
+    ],
+    [
+      'as the tag that workspaces get',
+      'tag',
+      'admin on the workspace',
+      (api, id) => api.post(`/api/v2/tags/${id}/relationships/workspaces`, related('workspaces', world.one)),
+    ],
+    [
+      'as a workspace that gets a tag',
+      'workspace',
+      'owner',
+      (api, id) => api.post(`/api/v2/tags/${world.things.tag}/relationships/workspaces`, related('workspaces', id)),
     ],
     [
       'as the workspace whose tags are left out',

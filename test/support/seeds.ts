@@ -104,6 +104,39 @@ export const makeMember = async (
   return { ...api.as(token), id, username, email, membership, token };
 };
 
+/** The id of a tag key that the organization reserves; workspaces may override it unless it is said otherwise. */
+export const makeReservedTagKey = async (
+  api: Api,
+  organization: string,
+  key: string,
+  attributes: object = {},
+): Promise<string> => {
+  const body = resource('reserved-tag-keys', { key, ...attributes });
+  return created(await api.post(`/api/v2/organizations/${organization}/reserved-tag-keys`, body)).body.data
+    .id as string;
+};
+
+/** Key-value tags in a request: by themselves, or as a relationship of what they are bound to. */
+export const tagBindings = (tags: Readonly<Record<string, string>>) => ({
+  data: Object.entries(tags).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+});
+
+/** Flat tags in a request, by their names. */
+export const flatTags = (...names: readonly string[]) => ({
+  data: names.map((name) => ({ type: 'tags', attributes: { name } })),
+});
+
+/** Of a flat tag that workspaces of the organization carry. */
+export const idOfTag = async (api: Api, organization: string, name: string): Promise<string> => {
+  const { body } = answered(await api.get(`/api/v2/organizations/${organization}/tags?q=${name}&page[size]=100`), 200);
+  return body.data.find(({ attributes }: { attributes: { name: string } }) => attributes.name === name).id as string;
+};
+
+/** Adds key-value tags to what is at this path, such as `workspaces/ws-…`, or overwrites them by key. */
+export const bindTags = async (api: Api, path: string, tags: Readonly<Record<string, string>>): Promise<void> => {
+  answered(await api.patch(`/api/v2/${path}/tag-bindings`, tagBindings(tags)), 200);
+};
+
 /** A to-many relationship of a request or a document. */
 export const related = (type: string, ...ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) });
 

@@ -13,6 +13,7 @@ import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
 import { SshKeysModule } from '#ssh-keys';
 import { StateModule } from '#state';
+import { TagsModule } from '#tags';
 import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
 import { WorkspacesModule } from '#workspaces';
@@ -37,6 +38,7 @@ export class GatewayModule {
         PeopleModule,
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
+        TagsModule,
         StateModule.with({ blobs, encryptionKey, publicUrl }),
         RunsModule.with({ blobs, encryptionKey, publicUrl }),
         AgentsModule,

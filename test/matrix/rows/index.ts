@@ -1,11 +1,14 @@
 import { agentsAndKeys } from './agents.js';
 import { edge } from './edge.js';
+import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
 import { state } from './state.js';
+import { tagBindingRows } from './tag-bindings.js';
+import { reservedTagKeys } from './tags.js';
 import { teamAccess } from './team-access.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
@@ -14,8 +17,8 @@ import { workspaces } from './workspaces.js';
 
 /** The whole table, by the spec that asks it. */
 export const ROWS = {
-  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys],
+  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys, ...reservedTagKeys],
   access: [...people, ...teams, ...tokens, ...teamAccess],
-  workspaces: [...workspaces, ...history, ...retentionOfWorkspaces, ...state],
+  workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],
 } as const;

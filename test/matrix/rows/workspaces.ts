@@ -15,9 +15,6 @@ import {
 const byId = '/workspaces/:id';
 const byName = '/organizations/:organization/workspaces/:name';
 
-const tags = { data: [{ type: 'tags', attributes: { name: 'flat' } }] };
-const bindings = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
-
 /** Names of those that the caller may read. */
 export const seenWorkspaces = ({ caller, world, may }: Asked): readonly string[] => [
   ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
@@ -35,7 +32,7 @@ const lists: readonly Row[] = [
   },
 ];
 
-const reads: readonly Row[] = [byId, byName, `${byId}/tag-bindings`, `${byId}/effective-tag-bindings`].map((path) => ({
+const reads: readonly Row[] = [byId, byName].map((path) => ({
   route: `GET ${path}`,
   about: workspace,
   demands: ['read-workspace'],
@@ -104,15 +101,6 @@ const updates: readonly Row[] = [
     trail: ['workspace update'],
     fresh: true,
     bodyFor: ({ world }) => resource('workspaces', { id: world.things.sshKey }),
-  },
-  {
-    route: `PATCH ${byId}/tag-bindings`,
-    about: workspace,
-    demands: ['read-workspace', 'tag-workspace'],
-    status: 200,
-    trail: ['workspace update'],
-    fresh: true,
-    body: bindings,
   },
 ];
 
@@ -195,29 +183,6 @@ const actions: readonly Row[] = [
   },
 ];
 
-const tagging: readonly Row[] = [
-  {
-    route: 'GET /organizations/:organization/tags',
-    about: organization,
-    demands: ['read-organization'],
-    status: 200,
-    shows: () => ['flat'],
-  },
-  { route: `GET ${byId}/relationships/tags`, about: workspace, demands: ['read-workspace'], status: 200 },
-  ...(['POST', 'DELETE'] as const).map((method): Row => ({
-    route: `${method} ${byId}/relationships/tags`,
-    about: workspace,
-    demands: ['read-workspace', 'tag-workspace'],
-    status: 204,
-    trail: ['workspace update'],
-    fresh: true,
-    before: async ({ world, params }) => {
-      if (method === 'DELETE') await world.server.post(`/api/v2/workspaces/${params['id']}/relationships/tags`, tags);
-    },
-    body: tags,
-  })),
-];
-
 const letAdminsForce =
   (allowed: boolean): NonNullable<Row['setUp']> =>
   (world) =>
@@ -264,6 +229,5 @@ export const workspaces: readonly Row[] = [
   ...moves,
   ...consumers,
   ...actions,
-  ...tagging,
   ...deletes,
 ];

@@ -1,25 +1,23 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
+  identifiersBody,
   pageDocument,
   pageOf,
   parameter,
   parseBody,
-  shownOf,
   toOne,
   type Document,
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
 import { tagId } from './tag-bindings.document.js';
-import { listTags, tagsOfOrganization, tagsOfWorkspace, type TagRow } from './tags.queries.js';
-import { ToWorkspace } from './to-workspace.js';
-import { namesOf, tagsBody } from './workspaces.body.js';
-import { workspaceFor } from './workspaces.queries.js';
+import { flatTagsIn, flatTagsInput } from './tags.body.js';
+import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 
 const tagResource = (tag: TagRow): Resource => ({
   id: tagId(tag.organization, tag.name),
@@ -27,6 +25,9 @@ const tagResource = (tag: TagRow): Resource => ({
   attributes: { name: tag.name, 'created-at': tag.createdAt, 'instance-count': tag.instanceCount },
   relationships: { organization: toOne('organizations', tag.organizationName) },
 });
+
+const tagsBody = identifiersBody('tags');
+const workspacesBody = identifiersBody('workspaces');
 
 /** Flat tags of workspaces. */
 @Controller('api/v2')
@@ -57,42 +58,41 @@ export class TagsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const search = parameter(query, 'name')?.toLowerCase() ?? '';
-    const all = await tagsOfWorkspace(this.database, actor, id);
-    const tags = all.filter(({ name }) => name.toLowerCase().includes(search));
-    const shown = shownOf(tags, page);
-    return pageDocument(shown.map(tagResource), page, tags.length, request.url);
+    const { rows, total } = await tagsOfWorkspace(this.database, actor, id, page, parameter(query, 'name'));
+    return pageDocument(rows.map(tagResource), page, total, request.url);
   }
 
   @Post('workspaces/:id/relationships/tags')
   @HttpCode(204)
   async add(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const names = await this.named(id, body, actor);
-    await this.bus.execute(new ToWorkspace({ id }, { type: 'AddTags', data: { names } }, actor));
+    const tags = flatTagsIn(parseBody(flatTagsInput, body), '/data');
+    await this.bus.execute(new ToWorkspace({ id }, { type: 'AddTags', data: { tags } }, actor));
   }
 
   @Delete('workspaces/:id/relationships/tags')
   @HttpCode(204)
   async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const names = await this.named(id, body, actor);
-    await this.bus.execute(new ToWorkspace({ id }, { type: 'RemoveTags', data: { names } }, actor));
+    const tags = flatTagsIn(parseBody(flatTagsInput, body), '/data');
+    await this.bus.execute(new ToWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
   }
 
-  /** Entries are given by id, which must exist in the organization, or by name. */
-  private async named(id: string, body: unknown, actor: Actor): Promise<readonly string[]> {
-    const { data } = parseBody(tagsBody, body);
-    const names = namesOf(data, '/data');
-    if (data.every(({ attributes: tag }) => tag)) return names;
-    const { organization } = await workspaceFor(this.database, actor, 'read-workspace', { id });
-    const known = new Map(
-      (await tagsOfOrganization(this.database, organization)).map((name) => [tagId(organization, name), name]),
-    );
-    const nameOf = (tag: string): string => {
-      const name = known.get(tag);
-      if (name === undefined) throw notFound(`Tag ${tag} not found`);
-      return name;
-    };
-    // In the order of the request, which is the one that they are shown in (clients.md §3).
-    return data.flatMap(({ id: tag, attributes: given }) => given?.name ?? (tag === undefined ? [] : nameOf(tag)));
+  /** From all workspaces. Not answered is not undone: the same request does the rest. */
+  @Delete('organizations/:organization/tags')
+  @HttpCode(204)
+  async delete(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    const tags = parseBody(tagsBody, body).data.map(({ id }) => id);
+    await this.bus.execute(new DeleteTags(organization, tags, actor));
+  }
+
+  /** All of them or none. */
+  @Post('tags/:id/relationships/workspaces')
+  @HttpCode(204)
+  async addWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    const workspaces = parseBody(workspacesBody, body).data.map((workspace) => workspace.id);
+    await this.bus.execute(new TagWorkspaces(id, workspaces, actor));
   }
 }

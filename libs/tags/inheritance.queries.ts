@@ -1,0 +1,37 @@
+import { sql, type Sql, type Timestamp } from '#kernel';
+
+/** Who set a tag to its value. */
+export type Setter = { readonly type: string; readonly id: string; readonly name: string };
+
+export type BoundTag = {
+  readonly key: string;
+  readonly value: string | null;
+  readonly setAt: Timestamp;
+  readonly setBy: Setter | null;
+};
+
+/** Whether the workspace `w` says nothing itself of what the row `pt` of its project binds: then it inherits that. */
+export const IS_INHERITED = sql.raw(
+  `not exists (select 1 from workspace_tags own where own.workspace = w.id and own.key = pt.key)`,
+);
+
+/** What the workspace `w` inherits from its project, as jsonb: `Tag[]` in order of insertion. */
+export const INHERITED_TAGS = sql`coalesce((
+  select jsonb_agg(jsonb_build_object('key', pt.key, 'value', pt.value) order by pt.added_in)
+    from project_tags pt where pt.project = w.project and ${IS_INHERITED}), '[]')`;
+
+/** What the project `p` binds, as jsonb: `Tag[]` in order of insertion. */
+export const PROJECT_TAGS = sql.raw(`coalesce((
+  select jsonb_agg(jsonb_build_object('key', pt.key, 'value', pt.value) order by pt.added_in)
+    from project_tags pt where pt.project = p.id), '[]')`);
+
+/**
+ * The keys that workspaces in a project may not bind, as jsonb: it binds them itself, and they are reserved with overrides
+ * disabled. Nothing is held: what is bound in the same moment stood before, or comes after.
+ */
+export const fixedKeys = (project: Sql): Sql => sql`coalesce((
+  select jsonb_agg(jsonb_build_object('key', pt.key, 'project', home.name, 'reservedTagKey', rk.id) order by pt.key)
+    from project_tags pt
+    join projects home on home.id = pt.project
+    join reserved_tag_keys rk on rk.organization = pt.organization and rk.key = pt.key and rk.disable_overrides
+   where pt.project = ${project}), '[]')`;

@@ -1,0 +1,23 @@
+import { sql, type Projection } from '#kernel';
+import type { OrganizationEvent, ProjectEvent } from '#organizations';
+
+type Source =
+  | Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }>
+  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+
+/** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
+export const projectTags: Projection<Source> = {
+  name: 'project_tags',
+  tables: ['project_tags'],
+  on: {
+    ProjectTagBound: ({ key, to }, { stream, organization, version, time, context }) => sql`
+      insert into project_tags (project, organization, key, value, added_in, created_at, set_at, set_by)
+      values (${stream}, ${organization}, ${key}, ${to}, ${version}, ${time}, ${time}, ${sql.json(context.accessor)})
+      on conflict (project, key) do update
+        set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by`,
+    ProjectTagUnbound: ({ key }, { stream }) =>
+      sql`delete from project_tags where project = ${stream} and key = ${key}`,
+    ProjectDeleted: (_, { stream }) => sql`delete from project_tags where project = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from project_tags where organization = ${stream}`,
+  },
+};

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { resourceBody } from '#json-api';
+
+const TYPE = 'reserved-tag-keys';
+
+const key = z.string();
+const disableOverrides = { 'disable-overrides': z.boolean().optional() };
+
+export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides }));
+export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));
+
+/** What would be sent to create one, or, with its id, to change one. */
+export const previewBody = createBody.extend({ data: createBody.shape.data.extend({ id: z.string().nullish() }) });

@@ -1,0 +1,86 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  valuesOf,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { createBody, updateBody } from './reserved-tag-keys.body.js';
+import { CreateReservedTagKey, ToReservedTagKey } from './reserved-tag-keys.handler.js';
+import { listReservedTagKeys, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
+
+const reservedTagKeyResource = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
+  id,
+  type: 'reserved-tag-keys',
+  attributes: {
+    key,
+    'disable-overrides': disableOverrides,
+    'created-at': createdAt,
+    'updated-at': updatedAt,
+    // So go-tfe reads them.
+    created_at: createdAt,
+    updated_at: updatedAt,
+  },
+});
+
+/** The contract's path and the one that clients send (clients.md §1). */
+const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];
+
+@Controller('api/v2')
+export class ReservedTagKeysController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/reserved-tag-keys')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listReservedTagKeys(this.database, actor, organization, page);
+    return pageDocument(rows.map(reservedTagKeyResource), page, total, request.url);
+  }
+
+  @Post('organizations/:organization/reserved-tag-keys')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes } = parseBody(createBody, body).data;
+    const data = { disableOverrides: false, ...valuesOf(attributes), key: attributes.key };
+    const row = await this.bus.execute(
+      new CreateReservedTagKey(organization, { type: 'CreateReservedTagKey', data }, actor),
+    );
+    return document(reservedTagKeyResource(row));
+  }
+
+  @Patch(BY_ID)
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const changes = valuesOf(parseBody(updateBody, body).data.attributes);
+    const row = await this.bus.execute(
+      new ToReservedTagKey(id, { type: 'UpdateReservedTagKey', data: { changes } }, actor),
+    );
+    if (!row) throw notFound();
+    return document(reservedTagKeyResource(row));
+  }
+
+  @Delete(BY_ID)
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ToReservedTagKey(id, { type: 'DeleteReservedTagKey', data: {} }, actor));
+  }
+}

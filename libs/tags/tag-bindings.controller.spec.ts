@@ -1,0 +1,344 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { verify, viewsOf } from '#event-store';
+import { organizationsSlice } from '#organizations';
+import { workspacesSlice } from '#workspaces';
+import { withoutSignals } from '../../test/support/log.js';
+import {
+  answered,
+  bindTags,
+  giveProject,
+  giveWorkspace,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeProject,
+  makeTeam,
+  makeWorkspace,
+  refusalOf,
+  resource,
+  tagBindings,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { tagsSlice } from './index.js';
+
+let server: TestServer;
+let admin: { readonly type: string; readonly id: string; readonly name: string };
+let reader: Api;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  await makeOrganization(server, 'acme');
+  const { id } = answered(await server.get('/api/v2/account/details'), 200).body.data;
+  admin = { type: 'users', id: id as string, name: 'admin' };
+  reader = server.as(await makeOrganizationToken(server, 'acme'));
+});
+
+afterAll(() => server.close());
+
+let count = 0;
+const unique = (name: string): string => `${name}-${(count += 1)}`;
+
+type Owner = {
+  readonly type: string;
+  readonly make: (relationships?: object) => Promise<string>;
+  readonly updated: string;
+};
+
+const OWNERS: readonly Owner[] = [
+  {
+    type: 'workspaces',
+    make: (relationships) => makeWorkspace(server, 'acme', unique('workspace'), {}, relationships),
+    updated: 'workspace',
+  },
+  {
+    type: 'projects',
+    make: async (relationships) => {
+      const body = resource('projects', { name: unique('project') }, relationships);
+      return answered(await server.post('/api/v2/organizations/acme/projects', body), 201).body.data.id as string;
+    },
+    updated: 'project',
+  },
+];
+
+const pairsIn = ({ body }: Answer): (readonly [key: string, value: string])[] =>
+  body.data.map(({ attributes: { key, value } }: any) => [key, value]);
+
+describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
+  const path = (id: string, rest = ''): string => `/api/v2/${type}/${id}${rest}`;
+  const list = async (id: string): Promise<Answer> => answered(await server.get(path(id, '/tag-bindings')), 200);
+  const bound = async (id: string) => pairsIn(await list(id));
+  const patch = (id: string, relationships?: object): Promise<Answer> =>
+    server.patch(path(id), resource(type, {}, relationships));
+  const withTags = (tags: Readonly<Record<string, string>>) => ({ 'tag-bindings': tagBindings(tags) });
+
+  it('come with it, and are listed in order of insertion', async () => {
+    const id = await make(withTags({ team: 'Core ', env: '' }));
+    expect((await list(id)).body).toEqual({
+      data: ['team', 'env'].map((key) => ({
+        id: expect.stringMatching(/^tb-\w{16}$/),
+        type: 'tag-bindings',
+        attributes: {
+          key,
+          value: key === 'team' ? 'Core ' : '',
+          'set-at': expect.stringMatching(/Z$/),
+          'set-by': admin,
+          'forbidden-by': null,
+        },
+      })),
+    });
+    expect((await server.get(path(id, '/relationships/tag-bindings'))).body).toEqual((await list(id)).body);
+  });
+
+  it('are added or overwritten by key, and those that were sent are answered, in that order, each once', async () => {
+    const id = await make(withTags({ a: '1', b: '1' }));
+    const sent = { data: [...tagBindings({ c: '1', a: '2' }).data, { attributes: { key: 'c', value: null } }] };
+    const answer = answered(await server.patch(path(id, '/tag-bindings'), sent), 200);
+    expect(pairsIn(answer)).toEqual([
+      ['c', ''],
+      ['a', '2'],
+    ]);
+    const all = (await list(id)).body.data;
+    expect(answer.body.data).toEqual([all[2], all[0]]);
+    expect(await bound(id)).toEqual([
+      ['a', '2'],
+      ['b', '1'],
+      ['c', ''],
+    ]);
+  });
+
+  it('are replaced by the list of the owner’s PATCH: none clears them, and without a list they stay', async () => {
+    const id = await make(withTags({ a: '1', b: '1' }));
+    answered(await patch(id), 200);
+    // As a client sends it back that has read the whole document.
+    answered(await patch(id, { 'tag-bindings': { links: { related: path(id, '/tag-bindings') } } }), 200);
+    expect(await bound(id)).toHaveLength(2);
+    answered(await patch(id, withTags({ c: '1', b: '2' })), 200);
+    expect(await bound(id)).toEqual([
+      ['b', '2'],
+      ['c', '1'],
+    ]);
+    answered(await patch(id, withTags({})), 200);
+    expect(await bound(id)).toEqual([]);
+    await bindTags(server, `${type}/${id}`, { a: '1' });
+    answered(await patch(id, { 'tag-bindings': { data: null } }), 200);
+    expect(await bound(id)).toEqual([]);
+  });
+
+  it('are a relationship, too: a PATCH replaces all of it, a POST adds to it, and nothing is answered', async () => {
+    const id = await make(withTags({ a: '1', b: '1' }));
+    const related = path(id, '/relationships/tag-bindings');
+    expect(answered(await server.patch(related, tagBindings({ c: '1', b: '2' })), 204).text).toBe('');
+    expect(await bound(id)).toEqual([
+      ['b', '2'],
+      ['c', '1'],
+    ]);
+    expect(answered(await server.post(related, tagBindings({ a: '3', c: '3' })), 204).text).toBe('');
+    expect(await bound(id)).toEqual([
+      ['b', '2'],
+      ['c', '3'],
+      ['a', '3'],
+    ]);
+    answered(await server.patch(related, tagBindings({})), 204);
+    expect(await bound(id)).toEqual([]);
+  });
+
+  it('tell who set them to that, and when', async () => {
+    const id = await make(withTags({ a: '1', b: '1' }));
+    const team = await makeTeam(server, 'acme', unique('team'));
+    if (type === 'projects') await giveProject(server, team, id, 'admin');
+    else await giveWorkspace(server, team, id, 'admin');
+    const member = await makeMember(server, 'acme', unique('member'), [team]);
+    const [first, second] = (await list(id)).body.data;
+    answered(await member.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '1', c: '1' })), 200);
+    const [changed, same, added] = (await list(id)).body.data;
+    expect(same).toEqual(second);
+    const by = { type: 'users', id: member.id, name: member.username };
+    for (const { attributes } of [changed, added]) expect(attributes['set-by']).toEqual(by);
+    expect(changed.attributes['set-at']).toBe(added.attributes['set-at']);
+    expect(Date.parse(changed.attributes['set-at'])).toBeGreaterThan(Date.parse(first.attributes['set-at']));
+    expect(changed.id).toBe(first.id);
+  });
+
+  it('are told in the trail one by one, with what was and what is', async () => {
+    const id = await make(withTags({ a: '1' }));
+    answered(await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '' })), 200);
+    answered(await patch(id, withTags({ b: '' })), 200);
+    const trail = answered(await reader.get('/api/v2/organization/audit-trail?page[size]=3'), 200).body.data;
+    const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
+    expect(told).toEqual([
+      [id, updated, 'update', { change: 'tag-bindings', key: 'a', from: '2', to: null }],
+      [id, updated, 'update', { change: 'tag-bindings', key: 'b', from: null, to: '' }],
+      [id, updated, 'update', { change: 'tag-bindings', key: 'a', from: '1', to: '2' }],
+    ]);
+  });
+
+  it.each<[object, string, string]>([
+    [{ key: '', value: 'x' }, "Key can't be blank", 'key'],
+    [{ key: '  ' }, "Key can't be blank", 'key'],
+    [{ key: 'no/slash' }, 'Key is invalid', 'key'],
+    [{ key: 'ünïcode' }, 'Key is invalid', 'key'],
+    [{ key: 'x'.repeat(129) }, 'Key is invalid', 'key'],
+    [{ key: 'x', value: 'x'.repeat(257) }, 'Value is too long (at most 256 characters)', 'value'],
+    [{ value: 'x' }, "Key can't be blank", 'key'],
+    [{ key: 'x', value: 1 }, 'Value must be a string', 'value'],
+  ])('are not %j, by whichever way', async (attributes, detail, member) => {
+    const id = await make(withTags({ a: '1' }));
+    const data = [...tagBindings({ b: '1' }).data, { type: 'tag-bindings', attributes }];
+    const at = (list: string): readonly [string, string] => [`${list}/1/attributes/${member}`, detail];
+    expect(refusalOf(await server.patch(path(id, '/tag-bindings'), { data }))).toEqual(at('/data'));
+    expect(refusalOf(await server.patch(path(id, '/relationships/tag-bindings'), { data }))).toEqual(at('/data'));
+    const own = '/data/relationships/tag-bindings/data';
+    expect(refusalOf(await patch(id, { 'tag-bindings': { data } }))).toEqual(at(own));
+    const born = resource(type, { name: unique('unborn') }, { 'tag-bindings': { data } });
+    expect(refusalOf(await server.post(`/api/v2/organizations/acme/${type}`, born))).toEqual(at(own));
+    expect(await bound(id)).toEqual([['a', '1']]);
+  });
+
+  it('may be as long as that, and of all the signs that there are', async () => {
+    const key = 'aZ09_.=+-@: '.repeat(10).padEnd(128, 'x');
+    const value = 'ünïcode / and "all"'.padEnd(256, 'x');
+    const id = await make(withTags({ [key]: value }));
+    expect(await bound(id)).toEqual([[key, value]]);
+  });
+
+  it('are ten at most', async () => {
+    const numbered = (n: number) => tagBindings(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, ''])));
+    const id = await make({ 'tag-bindings': numbered(9) });
+    const detail = 'cannot exceed 10 bindings per resource';
+    const [adding, whole] = [path(id, '/tag-bindings'), path(id)];
+    expect(refusalOf(await server.patch(adding, tagBindings({ x: '', y: '' })))).toEqual(['/data', detail]);
+    expect(refusalOf(await server.patch(adding, numbered(11)))).toEqual(['/data', detail]);
+    const own = '/data/relationships/tag-bindings/data';
+    expect(refusalOf(await server.patch(whole, resource(type, {}, { 'tag-bindings': numbered(11) })))).toEqual([
+      own,
+      detail,
+    ]);
+    expect(await bound(id)).toHaveLength(9);
+    answered(await server.patch(adding, tagBindings({ x: '', k0: 'y' })), 200);
+    expect(await bound(id)).toHaveLength(10);
+  });
+
+  it('want a body that lists bindings', async () => {
+    const id = await make();
+    answered(await server.patch(path(id, '/tag-bindings')), 422);
+    answered(await server.patch(path(id, '/tag-bindings'), { data: [{ type: 'tag-bindings' }] }), 422);
+    const others = { data: [{ type: 'tags', attributes: { key: 'a', value: '1' } }] };
+    answered(await server.patch(path(id, '/tag-bindings'), others), 422);
+    answered(await server.patch(path('prj-none', '/tag-bindings'), tagBindings({ a: '1' })), 404);
+    expect(answered(await server.patch(path(id, '/tag-bindings'), tagBindings({})), 200).body).toEqual({ data: [] });
+  });
+
+  it('all arrive where several are bound at once', async () => {
+    const id = await make();
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await Promise.all(keys.map((key) => bindTags(server, `${type}/${id}`, { [key]: key })));
+    expect((await bound(id)).toSorted()).toEqual(keys.map((key) => [key, key]));
+  });
+
+  it('are gone with it', async () => {
+    const id = await make(withTags({ a: '1' }));
+    answered(await server.delete(path(id)), 204);
+    expect((await server.get(path(id, '/tag-bindings'))).status).toBe(404);
+    expect((await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2' }))).status).toBe(404);
+  });
+});
+
+describe('bindings of a workspace beside its flat tags', () => {
+  const tag = (...names: readonly string[]) => ({
+    data: names.map((name) => ({ type: 'tags', attributes: { name } })),
+  });
+  const namesOf = async (id: string): Promise<readonly string[]> =>
+    answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes['tag-names'] as string[];
+
+  it('are among its tag names, in order of insertion', async () => {
+    const id = await makeWorkspace(
+      server,
+      'acme',
+      unique('mixed'),
+      {},
+      { tags: tag('z'), 'tag-bindings': tagBindings({ y: '1' }) },
+    );
+    answered(await server.post(`/api/v2/workspaces/${id}/relationships/tags`, tag('x')), 204);
+    await bindTags(server, `workspaces/${id}`, { w: '1', y: '2' });
+    expect(await namesOf(id)).toEqual(['z', 'y', 'x', 'w']);
+  });
+
+  it('are replaced without them, and counted without them', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
+    const id = await makeWorkspace(
+      server,
+      'acme',
+      unique('flat'),
+      {},
+      { tags: tag(...names), 'tag-bindings': tagBindings({ y: '1' }) },
+    );
+    const body = resource('workspaces', {}, { 'tag-bindings': tagBindings({ z: '1' }) });
+    answered(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
+    expect(await namesOf(id)).toEqual([...names, 'z']);
+  });
+});
+
+describe('bindings', () => {
+  it('are a fact each, and nothing where nothing changes', async () => {
+    const id = await makeWorkspace(server, 'acme', unique('facts'));
+    await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
+    await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
+    const events = await server.store.stream(id);
+    expect(events.map(({ type, data }) => [type, data]).slice(1)).toEqual([
+      ['WorkspaceTagBound', { key: 'a', from: null, to: '1' }],
+      ['WorkspaceTagBound', { key: 'b', from: null, to: '1' }],
+    ]);
+  });
+
+  it('of a project are one row, however many workspaces inherit them', async () => {
+    const project = await makeProject(server, 'acme', unique('wide'));
+    const into = { project: { data: { type: 'projects', id: project } } };
+    await Promise.all([1, 2, 3].map(() => makeWorkspace(server, 'acme', unique('inside'), {}, into)));
+    const rows = () =>
+      server.database.row(sql`
+        select (select count(*) from workspace_tags) as workspaces, (select count(*) from project_tags) as projects,
+               (select count(*) from event_store.events) as events`);
+    const before = (await rows()) as Record<string, number>;
+    await bindTags(server, `projects/${project}`, { env: 'prod' });
+    expect(await rows()).toEqual({
+      workspaces: before['workspaces'],
+      projects: Number(before['projects']) + 1,
+      events: Number(before['events']) + 1,
+    });
+  });
+
+  it('go with their organization', async () => {
+    const { id: organization } = await makeOrganization(server, 'fleeting');
+    const project = await makeProject(server, 'fleeting', 'land');
+    await makeWorkspace(server, 'fleeting', 'one', {}, { 'tag-bindings': tagBindings({ a: '1' }) });
+    await bindTags(server, `projects/${project}`, { env: 'prod' });
+    answered(await server.delete('/api/v2/organizations/fleeting'), 204);
+    const left = await server.database.rows(sql`
+      select key from workspace_tags where organization = ${organization}
+      union all select key from project_tags where organization = ${organization}`);
+    expect(left).toEqual([]);
+    answered(await server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ a: '2' })), 404);
+  });
+
+  it('are what the log says', async () => {
+    for (const view of viewsOf([tagsSlice, workspacesSlice, organizationsSlice])) {
+      expect(await verify(server.store, view, new Date())).toEqual([]);
+    }
+  });
+
+  it.each(OWNERS)('of $type cost two round trips to bind, by each way', async ({ type, make }) => {
+    const id = await make();
+    withoutSignals(server.store);
+    const own = (tags: Readonly<Record<string, string>>) => resource(type, {}, { 'tag-bindings': tagBindings(tags) });
+    for (const send of [
+      () => server.patch(`/api/v2/${type}/${id}/tag-bindings`, tagBindings({ a: '1', b: '1', c: '1' })),
+      () => server.patch(`/api/v2/${type}/${id}`, own({ d: '1', e: '1' })),
+      () => server.patch(`/api/v2/${type}/${id}/relationships/tag-bindings`, tagBindings({ f: '1' })),
+    ]) {
+      const before = server.database.count.roundTrips;
+      expect((await send()).status).toBeLessThan(300);
+      expect(server.database.count.roundTrips - before).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Tag } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, type Document } from '#json-api';
+import { BindToProject } from '#organizations/to-organizations';
+import { BindToWorkspace } from '#workspaces/to-workspace';
+import { tagBindingResource } from './tag-bindings.document.js';
+import { bindingsOfProject, bindingsOfWorkspace, type BindingRow } from './tag-bindings.queries.js';
+import { bindingsIn } from './tags.body.js';
+
+const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
+const OF_PROJECT = 'projects/:id/tag-bindings';
+/** As relationships, too (clients.md §7): there a PATCH replaces all, and nothing is answered. */
+const RELATED_TO_WORKSPACE = 'workspaces/:id/relationships/tag-bindings';
+const RELATED_TO_PROJECT = 'projects/:id/relationships/tag-bindings';
+
+/** Key-value tags that workspaces and projects bind themselves. */
+@Controller('api/v2')
+export class TagBindingsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get([OF_WORKSPACE, RELATED_TO_WORKSPACE])
+  async ofWorkspace(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document((await bindingsOfWorkspace(this.database, actor, id, 'own')).map(tagBindingResource));
+  }
+
+  @Get([OF_PROJECT, RELATED_TO_PROJECT])
+  async ofProject(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document((await bindingsOfProject(this.database, actor, id)).map(tagBindingResource));
+  }
+
+  /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */
+  @Patch(OF_WORKSPACE)
+  async addToWorkspace(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const bindings = bindingsIn(body);
+    return shown(bindings, await this.bus.execute(new BindToWorkspace(id, bindings, 'adding', actor)));
+  }
+
+  @Patch(OF_PROJECT)
+  async addToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const bindings = bindingsIn(body);
+    return shown(bindings, await this.bus.execute(new BindToProject(id, bindings, 'adding', actor)));
+  }
+
+  @Post(RELATED_TO_WORKSPACE)
+  @HttpCode(204)
+  async relateToWorkspace(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new BindToWorkspace(id, bindingsIn(body), 'adding', actor));
+  }
+
+  @Patch(RELATED_TO_WORKSPACE)
+  @HttpCode(204)
+  async replaceInWorkspace(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    await this.bus.execute(new BindToWorkspace(id, bindingsIn(body), 'replacing', actor));
+  }
+
+  @Post(RELATED_TO_PROJECT)
+  @HttpCode(204)
+  async relateToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new BindToProject(id, bindingsIn(body), 'adding', actor));
+  }
+
+  @Patch(RELATED_TO_PROJECT)
+  @HttpCode(204)
+  async replaceInProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new BindToProject(id, bindingsIn(body), 'replacing', actor));
+  }
+}
+
+const shown = (sent: readonly Tag[], bound: readonly BindingRow[]): Document => {
+  const keys = [...new Set(sent.map(({ key }) => key))];
+  const byKey = new Map(bound.map((binding) => [binding.key, binding]));
+  return document(keys.flatMap((key) => byKey.get(key) ?? []).map(tagBindingResource));
+};

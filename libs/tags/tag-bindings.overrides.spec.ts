@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { logLength } from '../../test/support/log.js';
+import {
+  answered,
+  bindTags,
+  makeOrganization,
+  makeProject,
+  makeReservedTagKey,
+  makeWorkspace,
+  related,
+  resource,
+  tagBindings,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+
+/** Two projects of a policy: `strict` binds `env`, which nobody may override there, and `open`, which binds nothing. */
+let server: TestServer;
+let strict: string;
+let open: string;
+let reserved: string;
+let count = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+  strict = await makeProject(server, 'acme', 'strict');
+  open = await makeProject(server, 'acme', 'open');
+  await bindTags(server, `projects/${strict}`, { env: 'prod', team: 'core' });
+  reserved = await makeReservedTagKey(server, 'acme', 'env', { 'disable-overrides': true });
+  await makeReservedTagKey(server, 'acme', 'team');
+  await makeReservedTagKey(server, 'acme', 'unbound', { 'disable-overrides': true });
+});
+
+afterAll(() => server.close());
+
+type Tags = Readonly<Record<string, string>>;
+
+const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
+const bound = (tags: Tags) => ({ 'tag-bindings': tagBindings(tags) });
+const flat = (...names: readonly string[]) => ({ data: names.map((name) => ({ type: 'tags', attributes: { name } })) });
+
+const workspaceIn = (project: string, relationships: object = {}): Promise<string> =>
+  makeWorkspace(server, 'acme', `w-${(count += 1)}`, {}, { ...inProject(project), ...relationships });
+const patch = (id: string, relationships: object, attributes: object = {}): Promise<Answer> =>
+  server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
+
+/** It is refused at that place of the request, in words that name key, project and reserved key, and nothing happens. */
+const expectRefused = async (send: () => Promise<Answer>, pointer: string): Promise<void> => {
+  const length = await logLength(server.store);
+  const { errors } = answered(await send(), 422).body;
+  expect(errors).toEqual([
+    {
+      status: '422',
+      title: 'invalid attribute',
+      detail:
+        `Key env is bound by project strict and reserved with overrides disabled (${reserved}): ` +
+        'workspaces in the project cannot bind it',
+      source: { pointer },
+    },
+  ]);
+  expect(await logLength(server.store)).toBe(length);
+};
+
+const OWN = '/data/relationships/tag-bindings/data';
+const PROJECT = '/data/relationships/project/data/id';
+
+describe('a key that is not to be overridden', () => {
+  it('is not bound by a new workspace', async () => {
+    const create = (relationships: object) => {
+      const body = resource('workspaces', { name: 'unborn' }, { ...inProject(strict), ...relationships });
+      return server.post('/api/v2/organizations/acme/workspaces', body);
+    };
+    await expectRefused(() => create(bound({ zone: 'a', env: 'test' })), `${OWN}/1/attributes/key`);
+    await expectRefused(() => create({ tags: flat('zone', 'env') }), '/data/relationships/tags/data/1');
+    answered(await server.get('/api/v2/organizations/acme/workspaces/unborn'), 404);
+  });
+
+  it('is not bound by one that is there, on any path', async () => {
+    const id = await workspaceIn(strict, bound({ zone: 'a' }));
+    const before = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body;
+    const own = bound({ zone: 'b', env: 'test' });
+    await expectRefused(() => patch(id, own, { description: 'new' }), `${OWN}/1/attributes/key`);
+    const byName = `/api/v2/organizations/acme/workspaces/${before.data.attributes.name}`;
+    await expectRefused(() => server.patch(byName, resource('workspaces', {}, own)), `${OWN}/1/attributes/key`);
+    const tags = tagBindings({ zone: 'b', env: 'test' });
+    await expectRefused(() => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tags), '/data/1/attributes/key');
+    const relationship = `/api/v2/workspaces/${id}/relationships/tag-bindings`;
+    await expectRefused(() => server.patch(relationship, tags), '/data/1/attributes/key');
+    await expectRefused(() => server.post(relationship, tags), '/data/1/attributes/key');
+    // The same value is an override, too: it would stay when the project changes its own.
+    await expectRefused(() => server.post(relationship, tagBindings({ env: 'prod' })), '/data/0/attributes/key');
+    await expectRefused(
+      () => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat('zone', 'env')),
+      '/data/1',
+    );
+    expect(answered(await server.get(`/api/v2/workspaces/${id}`), 200).body).toEqual(before);
+  });
+
+  it('is not brought along from another project, by either way of moving', async () => {
+    const [clean, bare] = [await workspaceIn(open), await workspaceIn(open, { tags: flat('env') })];
+    const id = await workspaceIn(open, bound({ env: 'test' }));
+    await expectRefused(() => patch(id, inProject(strict)), PROJECT);
+    await expectRefused(() => patch(bare, inProject(strict)), PROJECT);
+    await expectRefused(
+      () => patch(id, { ...inProject(strict), ...bound({ env: 'test' }) }),
+      `${OWN}/0/attributes/key`,
+    );
+    const into = `/api/v2/projects/${strict}/relationships/workspaces`;
+    await expectRefused(() => server.post(into, related('workspaces', clean, id)), '/data/1');
+    answered(await patch(id, { ...inProject(strict), ...bound({ zone: 'a' }) }), 200);
+    answered(await server.post(into, related('workspaces', clean, id)), 204);
+  });
+
+  it('is nothing to projects that do not bind it, and where it may be overridden', async () => {
+    const id = await workspaceIn(strict, bound({ team: 'mine', unbound: 'x' }));
+    answered(await patch(id, { ...inProject(open), ...bound({ env: 'test' }) }), 200);
+    await bindTags(server, `workspaces/${id}`, { team: 'other', env: 'mine' });
+    const { body } = answered(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200);
+    expect(body.data.map(({ attributes: { value } }: any) => value)).toEqual(['mine', 'other']);
+  });
+
+  it('stays where it stood before, until it goes; what is beside it may change', async () => {
+    const project = await makeProject(server, 'acme', 'late');
+    const into = inProject(project);
+    const id = await makeWorkspace(server, 'acme', 'early', {}, { ...into, ...bound({ region: 'eu', zone: 'a' }) });
+    await bindTags(server, `projects/${project}`, { region: 'us' });
+    const key = await makeReservedTagKey(server, 'acme', 'region', { 'disable-overrides': true });
+    const pairs = async (): Promise<unknown> =>
+      answered(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200).body.data.map(({ attributes }: any) => [
+        attributes.key,
+        attributes.value,
+        attributes['forbidden-by'],
+      ]);
+    expect(await pairs()).toEqual([
+      ['region', 'eu', key],
+      ['zone', 'a', null],
+    ]);
+    const path = `/api/v2/workspaces/${id}/tag-bindings`;
+    answered(await server.patch(path, tagBindings({ region: 'us' })), 422);
+    answered(await patch(id, bound({ region: 'us' })), 422);
+    answered(await server.patch(path, tagBindings({ region: 'eu', zone: 'b' })), 200);
+    answered(await patch(id, { ...into, ...bound({ region: 'eu', zone: 'c' }) }, { description: 'kept' }), 200);
+    expect(await pairs()).toEqual([
+      ['region', 'eu', key],
+      ['zone', 'c', null],
+    ]);
+    answered(await patch(id, bound({ zone: 'c' })), 200);
+    answered(await server.patch(path, tagBindings({ region: 'eu' })), 422);
+  });
+
+  it('may be overridden again when it is no longer reserved so', async () => {
+    const project = await makeProject(server, 'acme', 'loosened');
+    await bindTags(server, `projects/${project}`, { tier: '1' });
+    const key = await makeReservedTagKey(server, 'acme', 'tier', { 'disable-overrides': true });
+    const id = await workspaceIn(project);
+    const bind = () => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ tier: '2' }));
+    expect((await bind()).status).toBe(422);
+    const loosened = resource('reserved-tag-keys', { 'disable-overrides': false });
+    answered(await server.patch(`/api/v2/reserved-tag-keys/${key}`, loosened), 200);
+    answered(await bind(), 200);
+  });
+});

@@ -1,0 +1,83 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, grantsOnProject, grantsOnWorkspace, type Actor, type Grant } from '#access';
+import { IS_INHERITED, type BoundTag } from './inheritance.queries.js';
+
+/** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */
+export type BindingRow = BoundTag & {
+  readonly owner: string;
+  /** The project that binds it; null where the owner does. */
+  readonly inheritedFrom: string | null;
+  /** The reserved tag key that forbids to override what the project binds: this one stood before. */
+  readonly forbiddenBy: string | null;
+};
+
+/** What the workspace `w` binds itself. */
+const OWN = sql.raw(`
+  select w.id as owner, t.key, t.value, t.set_at as "setAt", t.set_by as "setBy", null::text as "inheritedFrom",
+         (select rk.id from project_tags pt
+            join reserved_tag_keys rk on rk.organization = pt.organization and rk.key = pt.key and rk.disable_overrides
+           where pt.project = w.project and pt.key = t.key) as "forbiddenBy",
+         1 as rank, t.added_in, t.ordinal
+    from workspace_tags t where t.workspace = w.id`);
+
+/** What it has of its project. */
+const INHERITED = sql`
+  select w.id as owner, pt.key, pt.value, pt.set_at as "setAt", pt.set_by as "setBy", pt.project as "inheritedFrom",
+         null::text as "forbiddenBy", 2 as rank, pt.added_in, 0 as ordinal
+    from project_tags pt where pt.project = w.project and ${IS_INHERITED}`;
+
+const EFFECTIVE = sql`${OWN} union all ${INHERITED}`;
+
+/** What the project `p` binds. */
+const OF_PROJECT = sql.raw(`
+  select p.id as owner, pt.key, pt.value, pt.set_at as "setAt", pt.set_by as "setBy", null::text as "inheritedFrom",
+         null::text as "forbiddenBy", 1 as rank, pt.added_in, 0 as ordinal
+    from project_tags pt where pt.project = p.id`);
+
+/** What is inherited comes last; each in order of insertion. */
+const ORDER = sql.raw('b.owner, b.rank, b.added_in, b.ordinal');
+
+export type Extent = 'own' | 'effective';
+
+export const bindingsOfWorkspaces = (ids: Sql, extent: Extent): Sql => sql`
+  select b.* from workspaces w cross join lateral (${extent === 'own' ? OWN : EFFECTIVE}) b
+   where w.id = any (${ids}) order by ${ORDER}`;
+
+export const bindingsOfProjects = (ids: Sql): Sql => sql`
+  select b.* from projects p cross join lateral (${OF_PROJECT}) b where p.id = any (${ids}) order by ${ORDER}`;
+
+type Placed = BindingRow & { readonly organization: string; readonly grants: readonly Grant[] };
+
+/** The bindings of a workspace that the caller may read. */
+export const bindingsOfWorkspace = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+  extent: Extent,
+): Promise<readonly BindingRow[]> => {
+  const rows = await database.rows<Placed>(sql`
+    select w.organization, ${grantsOnWorkspace(actor, 'w')} as grants, b.*
+      from workspaces w left join lateral (${extent === 'own' ? OWN : EFFECTIVE}) b on true
+     where w.id = ${id} and ${fresh(actor)} order by ${ORDER}`);
+  const [first] = rows;
+  if (!first) throw notFound();
+  demand(actor, 'read-workspace', first);
+  return rows.filter(({ key }) => key !== null);
+};
+
+/** The same of a project, which inherits nothing. */
+export const bindingsOfProject = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<readonly BindingRow[]> => {
+  const rows = await database.rows<Placed>(sql`
+    select p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants, b.*
+      from projects p left join lateral (${OF_PROJECT}) b on true
+     where p.id = ${id} and ${fresh(actor)} order by ${ORDER}`);
+  const [first] = rows;
+  if (!first) throw notFound();
+  demand(actor, 'read-project', first);
+  return rows.filter(({ key }) => key !== null);
+};

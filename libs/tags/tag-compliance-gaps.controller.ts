@@ -1,0 +1,40 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { pageDocument, pageOf, parameter, toOne, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { listTagComplianceGaps, type TagComplianceGapRow } from './tag-compliance-gaps.queries.js';
+
+/** One for each workspace, whose id it has. */
+const tagComplianceGapResource = (row: TagComplianceGapRow): Resource => ({
+  id: row.id,
+  type: 'tag-compliance-gaps',
+  attributes: {
+    'workspace-name': row.name,
+    'project-name': row.projectName,
+    'missing-keys': row.missingKeys,
+  },
+  relationships: {
+    workspace: toOne('workspaces', row.id, `/api/v2/workspaces/${row.id}`),
+    project: toOne('projects', row.project, `/api/v2/projects/${row.project}`),
+  },
+});
+
+/** Workspaces that lack a value for what their organization reserves. */
+@Controller('api/v2')
+export class TagComplianceGapsController {
+  constructor(private readonly database: Database) {}
+
+  @Get('organizations/:organization/tag-compliance')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const filter = { project: parameter(query, 'filter[project][id]'), key: parameter(query, 'filter[key]') };
+    const { rows, total } = await listTagComplianceGaps(this.database, actor, organization, page, filter);
+    return pageDocument(rows.map(tagComplianceGapResource), page, total, request.url);
+  }
+}

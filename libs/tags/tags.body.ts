@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { checkBindings, checkFlatTag, checkNumber, IN_OWNER, type Tag } from '#kernel';
+import { parseBody, typeOf } from '#json-api';
+import type { TagReference } from './tag-references.js';
+
+const tagBindings = z.array(
+  z.object({
+    type: typeOf('tag-bindings'),
+    attributes: z.object({ key: z.string(), value: z.string().nullish() }),
+  }),
+);
+
+const tagBindingsBody = z.object({ data: tagBindings });
+
+/** Bindings as a relationship of what they are bound to. */
+export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).optional();
+
+export const flatTagsInput = z.object({
+  data: z.array(
+    z.object({
+      type: typeOf('tags'),
+      id: z.string().optional(),
+      attributes: z.object({ name: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+/** `pointer` says where in the request they stood. */
+const checked = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
+  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
+  checkBindings(bindings, pointer);
+  return bindings;
+};
+
+export const bindingsIn = (body: unknown): readonly Tag[] => checked(parseBody(tagBindingsBody, body).data, '/data');
+
+/** Absent keeps those that are there, null clears like an empty list. */
+export const bindingsOf = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>
+  input?.data === undefined ? undefined : checked(input.data ?? [], IN_OWNER.bindings);
+
+/** Whole tags may come, as they were read: where there is an id it counts (clients.md §1). */
+export const flatTagsIn = (
+  { data }: z.infer<typeof flatTagsInput>,
+  pointer: string = IN_OWNER.tags,
+): readonly TagReference[] => {
+  checkNumber(data.length, pointer);
+  return data.map(({ id, attributes }, index) => {
+    if (id) return { id };
+    const name = attributes?.name ?? '';
+    checkFlatTag(name, `${pointer}/${index}/attributes/name`);
+    return { name };
+  });
+};

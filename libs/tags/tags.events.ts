@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { ReservedTagKeyEvent, ReservedTagKeyFacts } from './reserved-tag-key.js';
+
+const facts = z.strictObject({
+  key: z.string(),
+  disableOverrides: z.boolean(),
+}) satisfies z.ZodType<ReservedTagKeyFacts>;
+
+const told = ({ key, disableOverrides }: ReservedTagKeyFacts) => ({ key, disable_overrides: disableOverrides });
+
+/**
+ * Schemas, topics and audit rows of reserved tag keys, which the contract's catalogue (§6) does not name. Tags are the
+ * affair of the workspaces and projects that have them.
+ */
+export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
+  ReservedTagKeyCreated: {
+    schemaVersion: 1,
+    topic: 'tags',
+    schema: facts,
+    audit: { resource: 'reserved_tag_key', action: 'create', meta: told },
+  },
+  ReservedTagKeyUpdated: {
+    schemaVersion: 1,
+    topic: 'tags',
+    schema: z.strictObject({ from: facts, to: facts }),
+    audit: {
+      resource: 'reserved_tag_key',
+      action: 'update',
+      meta: ({ from, to }) => ({ from: told(from), to: told(to) }),
+    },
+  },
+  ReservedTagKeyDeleted: {
+    schemaVersion: 1,
+    topic: 'tags',
+    schema: facts,
+    audit: { resource: 'reserved_tag_key', action: 'destroy', meta: told },
+  },
+};

@@ -1,0 +1,94 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { notFound } from '#kernel';
+import { EventStore, unchanged, writeOf, type Snapshot, type Write } from '#event-store';
+import { contextOf, may, type Actor } from '#access';
+import {
+  removalAfter,
+  removalOf,
+  taggingOf,
+  type Removal,
+  type TaggedWorkspace,
+  type Tagging,
+} from './flat-tags.queries.js';
+import type { TagCommand } from './tags.js';
+import { DeleteTags, TagWorkspaces } from './to-workspace.js';
+import { workspace } from './workspace.js';
+
+type Place = { readonly organization: string; readonly organizationVersion: number };
+
+/** What commands do to workspaces of one organization, in one append; nothing where nothing changes. */
+const appendTo = async (
+  store: EventStore,
+  { organization, organizationVersion }: Place,
+  commands: readonly { readonly id: string; readonly snapshot: Snapshot; readonly command: TagCommand }[],
+  actor: Actor,
+): Promise<void> => {
+  const writeFor = async ({ id, snapshot, command }: (typeof commands)[number]): Promise<Write> =>
+    writeOf(workspace, await store.restore(id, workspace, snapshot), organization, command);
+  const writes = (await Promise.all(commands.map(writeFor))).filter(({ events }) => events.length > 0);
+  // In one order, or two such appends wait for one another.
+  const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+  if (writes.length > 0)
+    await store.append([unchanged(organization, organizationVersion), ...ordered], contextOf(actor));
+};
+
+const checkAll = ({ workspaces }: Tagging, wanted: readonly string[], actor: Actor): void => {
+  const taggable = workspaces.filter((one) => may(actor, 'read-workspace', one) && may(actor, 'tag-workspace', one));
+  const ids = new Set(taggable.map(({ id }) => id));
+  const missing = wanted.find((id) => !ids.has(id));
+  if (missing !== undefined) throw notFound(`Workspace ${missing} not found`);
+};
+
+@CommandHandler(TagWorkspaces)
+export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ tag, workspaces, actor }: TagWorkspaces): Promise<void> {
+    await this.store.untilFirst(async () => {
+      const tagging = await taggingOf(this.store.database, actor, tag, workspaces);
+      checkAll(tagging, workspaces, actor);
+      const commandFor = ({ id, snapshot, fixed }: TaggedWorkspace) => {
+        const data = { names: [tagging.name], at: `/data/${workspaces.indexOf(id)}`, fixed };
+        return { id, snapshot, command: { type: 'AddTags', data } } as const;
+      };
+      await appendTo(this.store, tagging, tagging.workspaces.map(commandFor), actor);
+    });
+  }
+}
+
+/** Of a tag that a hundred thousand workspaces carry: each is an event in its own stream, and one append of so many. */
+const A_TIME = 250;
+
+/**
+ * In steps, each of them one append: a workspace loses all of the tags at once, with an event for each. One workspace for
+ * each tag is kept for the last step. Whoever is not answered may ask for the same again, and the rest goes as well: only
+ * when all of it is done there are no such tags any more, and not-found is the answer. Who is tagged meanwhile keeps it,
+ * or not: that comes before, or after.
+ */
+@CommandHandler(DeleteTags)
+export class DeleteTagsHandler implements ICommandHandler<DeleteTags> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ organization, tags, actor }: DeleteTags): Promise<void> {
+    const { database } = this.store;
+    let done = await this.step(actor, () => removalOf(database, actor, organization, tags, A_TIME));
+    while (!isLast(done)) done = await this.step(actor, () => removalAfter(database, done, A_TIME));
+  }
+
+  private step(actor: Actor, next: () => Promise<Removal>): Promise<Removal> {
+    return this.store.untilFirst(async () => {
+      const removal = await next();
+      const command = { type: 'RemoveTags', data: { names: removal.names } } as const;
+      const losing = isLast(removal) ? [...removal.carriers, ...removal.last] : removal.carriers;
+      await appendTo(
+        this.store,
+        removal,
+        losing.map((one) => ({ ...one, command })),
+        actor,
+      );
+      return removal;
+    });
+  }
+}
+
+const isLast = ({ carriers }: Removal): boolean => carriers.length < A_TIME;

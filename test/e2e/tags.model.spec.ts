@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { slices } from '../../apps/slices.js';
+import { tagId } from '../../libs/tags/tag-bindings.document.js';
+import { answered, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+/** By key, in order of insertion; null is a flat tag. */
+type Tags = Map<string, string | null>;
+type Workspace = { readonly id: string; readonly name: string; project: number; tags: Tags };
+type Reserved = { readonly id: string; key: string; fixed: boolean };
+
+/** An organization as it should be. */
+type Model = {
+  readonly name: string;
+  readonly organization: string;
+  readonly projects: readonly { readonly id: string; readonly tags: Tags }[];
+  workspaces: Workspace[];
+  reserved: Reserved[];
+};
+
+// ---- the rules
+
+const reservationOf = ({ projects, reserved }: Model, project: number, key: string): Reserved | undefined =>
+  projects[project]?.tags.has(key) ? reserved.find((one) => one.fixed && one.key === key) : undefined;
+
+const isFixed = (model: Model, project: number, keys: Iterable<string>): boolean =>
+  [...keys].some((key) => reservationOf(model, project, key) !== undefined);
+
+type Bindings = readonly (readonly [key: string, value: string])[];
+
+/** What bindings make of tags: of two with a key the later one counts, and a key keeps its place. */
+const bound = (tags: Tags, bindings: Bindings, how: How): Tags => {
+  const wanted = new Map(bindings);
+  const kept = [...tags].filter(([key, value]) => how === 'adding' || value === null || wanted.has(key));
+  const all: Tags = new Map(kept);
+  for (const [key, value] of wanted) all.set(key, value);
+  return all;
+};
+
+const changedBy = (before: Tags, after: Tags): string[] =>
+  [...after].filter(([key, value]) => before.get(key) !== value).map(([key]) => key);
+
+const effective = (
+  model: Model,
+  { tags, project }: Workspace,
+): readonly (readonly [string, string | null, boolean])[] => {
+  const inherited = [...(model.projects[project]?.tags ?? [])].filter(([key]) => !tags.has(key));
+  return [...[...tags].map((tag) => [...tag, false] as const), ...inherited.map((tag) => [...tag, true] as const)];
+};
+
+const carriersOf = ({ workspaces }: Model, name: string): Workspace[] =>
+  workspaces.filter(({ tags }) => tags.get(name) === null);
+
+// ---- what is done
+
+const KEYS = ['env', 'team', 'tier', 'zone'] as const;
+const key = fc.constantFrom(...KEYS);
+const keys = fc.uniqueArray(key, { maxLength: 2 });
+const bindings: fc.Arbitrary<Bindings> = fc.array(fc.tuple(key, fc.constantFrom('x', 'y')), { maxLength: 3 });
+const project = fc.nat(1);
+const workspace = fc.nat(3);
+const place = fc.constantFrom('document', 'collection', 'relationship');
+const how = fc.constantFrom('adding', 'replacing');
+type How = typeof how extends fc.Arbitrary<infer T> ? T : never;
+
+const kind = <T extends string, D extends object>(type: T, data: { [K in keyof D]: fc.Arbitrary<D[K]> }) =>
+  fc.record(data).map((values) => ({ type, data: values as D }));
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: kind('create', { project, keys, bindings }) },
+  { weight: 1, arbitrary: kind('delete', { workspace }) },
+  { weight: 3, arbitrary: kind('move', { workspace, project, bindings: fc.option(bindings), many: fc.boolean() }) },
+  { weight: 4, arbitrary: kind('bind', { workspace, bindings, place, how }) },
+  { weight: 4, arbitrary: kind('bindProject', { project, bindings, place, how }) },
+  { weight: 2, arbitrary: kind('tag', { workspace, keys, byId: fc.boolean() }) },
+  { weight: 2, arbitrary: kind('untag', { workspace, keys, byId: fc.boolean() }) },
+  { weight: 1, arbitrary: kind('tagAll', { key, of: fc.uniqueArray(workspace, { minLength: 1, maxLength: 3 }) }) },
+  { weight: 1, arbitrary: kind('untagAll', { keys }) },
+  { weight: 2, arbitrary: kind('reserve', { key, fixed: fc.boolean() }) },
+  { weight: 2, arbitrary: kind('changeReserved', { at: fc.nat(3), key: fc.option(key), fixed: fc.boolean() }) },
+  { weight: 1, arbitrary: kind('unreserve', { at: fc.nat(3) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+type DataOf<T extends Step['type']> = Extract<Step, { type: T }>['data'];
+
+const listed = (all: Bindings) => ({
+  data: all.map(([name, value]) => ({ type: 'tag-bindings', attributes: { key: name, value } })),
+});
+
+const inProject = ({ projects }: Model, index: number) => ({
+  project: { data: { type: 'projects', id: projects[index]?.id } },
+});
+
+/** Sends bindings by one of the paths that there are; a document only ever replaces, a collection only ever adds. */
+const send = (path: string, type: string, all: Bindings, at: string, asked: How): Promise<Answer> => {
+  if (at === 'document') return server.patch(path, resource(type, {}, { 'tag-bindings': listed(all) }));
+  if (at === 'collection') return server.patch(`${path}/tag-bindings`, listed(all));
+  const related = `${path}/relationships/tag-bindings`;
+  return asked === 'adding' ? server.post(related, listed(all)) : server.patch(related, listed(all));
+};
+
+const howAt = (at: string, asked: How): How =>
+  at === 'document' ? 'replacing' : at === 'collection' ? 'adding' : asked;
+
+const statusAt = (at: string): number => (at === 'relationship' ? 204 : 200);
+
+let made = 0;
+
+const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => Promise<void> } = {
+  create: async (model, { project: index, keys: names, bindings: all }) => {
+    const tags: Tags = bound(new Map(names.map((name) => [name, null])), all, 'adding');
+    const name = `ws-${(made += 1)}`;
+    const relationships = { ...inProject(model, index), tags: flatTags(...names), 'tag-bindings': listed(all) };
+    const answer = await server.post(
+      `/api/v2/organizations/${model.name}/workspaces`,
+      resource('workspaces', { name }, relationships),
+    );
+    if (isFixed(model, index, tags.keys())) return void answered(answer, 422);
+    const id = answered(answer, 201).body.data.id as string;
+    model.workspaces.push({ id, name, project: index, tags });
+  },
+
+  delete: async (model, { workspace: index }) => {
+    const [gone] = model.workspaces.splice(index, 1);
+    if (gone) answered(await server.delete(`/api/v2/workspaces/${gone.id}`), 204);
+  },
+
+  move: async (model, { workspace: index, project: to, bindings: all, many }) => {
+    const moved = model.workspaces[index];
+    if (!moved) return;
+    const alone = many && all === null;
+    const answer = alone
+      ? await server.post(
+          `/api/v2/projects/${model.projects[to]?.id}/relationships/workspaces`,
+          related('workspaces', moved.id),
+        )
+      : await server.patch(
+          `/api/v2/workspaces/${moved.id}`,
+          resource('workspaces', {}, { ...inProject(model, to), ...(all ? { 'tag-bindings': listed(all) } : {}) }),
+        );
+    const after = all ? bound(moved.tags, all, 'replacing') : moved.tags;
+    // What it takes along is new there; where it stays, only what is new is.
+    const asked = to === moved.project ? changedBy(moved.tags, after) : after.keys();
+    if (isFixed(model, to, asked)) return void answered(answer, 422);
+    answered(answer, alone ? 204 : 200);
+    Object.assign(moved, { project: to, tags: after });
+  },
+
+  bind: async (model, { workspace: index, bindings: all, place: at, how: asked }) => {
+    const one = model.workspaces[index];
+    if (!one) return;
+    const answer = await send(`/api/v2/workspaces/${one.id}`, 'workspaces', all, at, asked);
+    const after = bound(one.tags, all, howAt(at, asked));
+    if (isFixed(model, one.project, changedBy(one.tags, after))) return void answered(answer, 422);
+    answered(answer, statusAt(at));
+    one.tags = after;
+  },
+
+  bindProject: async (model, { project: index, bindings: all, place: at, how: asked }) => {
+    const owner = model.projects[index];
+    if (!owner) return;
+    answered(await send(`/api/v2/projects/${owner.id}`, 'projects', all, at, asked), statusAt(at));
+    const after = bound(owner.tags, all, howAt(at, asked));
+    owner.tags.clear();
+    for (const [name, value] of after) owner.tags.set(name, value);
+  },
+
+  tag: async (model, { workspace: index, keys: names, byId }) => {
+    const one = model.workspaces[index];
+    if (!one) return;
+    const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
+    const answer = await server.post(path, namedBy(model, names, byId));
+    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
+    const absent = names.filter((name) => !one.tags.has(name));
+    if (isFixed(model, one.project, absent)) return void answered(answer, 422);
+    answered(answer, 204);
+    for (const name of absent) one.tags.set(name, null);
+  },
+
+  untag: async (model, { workspace: index, keys: names, byId }) => {
+    const one = model.workspaces[index];
+    if (!one) return;
+    const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
+    const answer = await server.delete(path, namedBy(model, names, byId));
+    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
+    answered(answer, 204);
+    for (const name of names) if (one.tags.get(name) === null) one.tags.delete(name);
+  },
+
+  tagAll: async (model, { key: name, of }) => {
+    const wanted = of.flatMap((index) => model.workspaces[index] ?? []);
+    const path = `/api/v2/tags/${tagId(model.organization, name)}/relationships/workspaces`;
+    const answer = await server.post(path, related('workspaces', ...wanted.map(({ id }) => id)));
+    if (carriersOf(model, name).length === 0) return void answered(answer, 404);
+    const absent = wanted.filter(({ tags }) => !tags.has(name));
+    if (absent.some((one) => isFixed(model, one.project, [name]))) return void answered(answer, 422);
+    answered(answer, 204);
+    for (const { tags } of absent) tags.set(name, null);
+  },
+
+  untagAll: async (model, { keys: names }) => {
+    const answer = await server.delete(`/api/v2/organizations/${model.name}/tags`, namedBy(model, names, true));
+    if (names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
+    answered(answer, 204);
+    for (const name of names) for (const { tags } of carriersOf(model, name)) tags.delete(name);
+  },
+
+  reserve: async (model, { key: name, fixed }) => {
+    const body = resource('reserved-tag-keys', { key: name, 'disable-overrides': fixed });
+    const answer = await server.post(`/api/v2/organizations/${model.name}/reserved-tag-keys`, body);
+    if (model.reserved.some((one) => one.key === name)) return void answered(answer, 422);
+    model.reserved.push({ id: answered(answer, 201).body.data.id as string, key: name, fixed });
+  },
+
+  changeReserved: async (model, { at, key: name, fixed }) => {
+    const one = model.reserved[at];
+    if (!one) return;
+    const wanted = name ?? one.key;
+    const body = resource('reserved-tag-keys', { key: wanted, 'disable-overrides': fixed });
+    const answer = await server.patch(`/api/v2/reserved-tags/${one.id}`, body);
+    const taken = model.reserved.some((other) => other !== one && other.key === wanted);
+    if (taken) return void answered(answer, 422);
+    answered(answer, 200);
+    Object.assign(one, { key: wanted, fixed });
+  },
+
+  unreserve: async (model, { at }) => {
+    const [gone] = model.reserved.splice(at, 1);
+    if (gone) answered(await server.delete(`/api/v2/reserved-tag-keys/${gone.id}`), 204);
+  },
+};
+
+const namedBy = ({ organization }: Model, names: readonly string[], byId: boolean): object =>
+  byId ? related('tags', ...names.map((name) => tagId(organization, name))) : flatTags(...names);
+
+const takeOne = ({ type, data }: Step, model: Model): Promise<void> =>
+  (take[type] as (model: Model, data: unknown) => Promise<void>)(model, data);
+
+// ---- what is to be seen
+
+type Entry = {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly links?: { readonly 'inherited-from': string };
+};
+
+const attributesIn = ({ body }: Answer): Record<string, unknown>[] =>
+  body.data.map(({ attributes }: Entry) => attributes);
+
+const expectBindings = async (model: Model, one: Workspace): Promise<void> => {
+  const answer = answered(await server.get(`/api/v2/workspaces/${one.id}/effective-tag-bindings`), 200);
+  const shown = answer.body.data.map(({ attributes, links }: Entry) => [
+    attributes['key'],
+    attributes['value'],
+    attributes['forbidden-by'],
+    links?.['inherited-from'],
+  ]);
+  const home = `/api/v2/projects/${model.projects[one.project]?.id}`;
+  expect(shown).toEqual(
+    effective(model, one).map(([name, value, inherited]) => [
+      name,
+      value ?? '',
+      inherited ? null : (reservationOf(model, one.project, name)?.id ?? null),
+      inherited ? home : undefined,
+    ]),
+  );
+};
+
+const expectTags = async (model: Model): Promise<void> => {
+  const answer = answered(await server.get(`/api/v2/organizations/${model.name}/tags`), 200);
+  const carried = KEYS.map((name) => [name, carriersOf(model, name).length] as const).filter(([, n]) => n > 0);
+  expect(attributesIn(answer).map(({ name, 'instance-count': n }) => [name, n])).toEqual(carried);
+};
+
+type Filter = readonly (readonly [key: string, value: string])[];
+
+const matches = (model: Model, one: Workspace, filter: Filter): boolean =>
+  filter.every(([name, value]) =>
+    effective(model, one).some((tag) => tag[0] === name && (value === '' || tag[1] === value)),
+  );
+
+/** What a list shows: names with their tags of their own, and how many there are. */
+const expectList = async (model: Model, query: string, wanted: readonly Workspace[]): Promise<void> => {
+  const answer = answered(
+    await server.get(`/api/v2/organizations/${model.name}/workspaces?page[size]=100&${query}`),
+    200,
+  );
+  const shown = attributesIn(answer).map(({ name, 'tag-names': names }) => [name, names]);
+  const expected = wanted
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, tags }) => [name, [...tags.keys()]]);
+  expect([query, shown, answer.body.meta.pagination['total-count']]).toEqual([query, expected, expected.length]);
+};
+
+const filter: fc.Arbitrary<Filter> = fc.array(fc.tuple(key, fc.constantFrom('', 'x', 'y')), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+const queryOf = (asked: Filter): string =>
+  asked
+    .map(([name, value], n) => `filter[tagged][${3 * n}][key]=${name}&filter[tagged][${3 * n}][value]=${value}`)
+    .join('&');
+
+const expectAll = async (model: Model, filters: readonly Filter[], own: readonly string[]): Promise<void> => {
+  for (const one of model.workspaces) await expectBindings(model, one);
+  await expectTags(model);
+  await expectList(model, '', model.workspaces);
+  for (const asked of filters) {
+    await expectList(
+      model,
+      queryOf(asked),
+      model.workspaces.filter((one) => matches(model, one, asked)),
+    );
+  }
+  const carrying = model.workspaces.filter(({ tags }) => own.every((name) => tags.has(name)));
+  await expectList(model, `search[tags]=${own.join(',')}`, carrying);
+};
+
+const settle = async (): Promise<Model> => {
+  const { name, id: organization } = await makeOrganization(server, `acme-${(made += 1)}`);
+  const projects = [await makeProject(server, name, 'one'), await makeProject(server, name, 'two')];
+  return {
+    name,
+    organization,
+    projects: projects.map((id) => ({ id, tags: new Map() })),
+    workspaces: [],
+    reserved: [],
+  };
+};
+
+it(
+  'whatever is bound, reserved, moved and tagged: what counts, what is refused and what is found go by the rules',
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 4, maxLength: 14 }),
+        fc.array(filter, { minLength: 2, maxLength: 2 }),
+        keys,
+        async (steps, filters, own) => {
+          const model = await settle();
+          for (const next of steps) {
+            await takeOne(next, model);
+            await expectAll(model, filters, own);
+          }
+        },
+      ),
+      { numRuns: 25 },
+    ),
+  120_000,
+);
+
+it('and nothing of it is other than the log has it', async () => {
+  expect(await verifySnapshots(server.store, slices)).toEqual([]);
+  for (const view of viewsOf(slices).filter(({ follower }) => follower === null)) {
+    expect({ view: view.name, differences: await verify(server.store, view, new Date()) }).toEqual({
+      view: view.name,
+      differences: [],
+    });
+  }
+}, 60_000);

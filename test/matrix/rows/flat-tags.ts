@@ -1,0 +1,82 @@
+import { flatTags, idOfTag, makeWorkspace, related } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import { inAcme, onTheWorkspace, organization, workspace } from '../targets.js';
+import { seenWorkspaces } from './workspaces.js';
+
+const OF_WORKSPACE = '/workspaces/:id/relationships/tags';
+const OF_ORGANIZATION = '/organizations/:organization/tags';
+
+/** What the workspaces of the land carry. */
+const flat = flatTags('flat');
+
+const reads: readonly Row[] = [
+  {
+    route: `GET ${OF_ORGANIZATION}`,
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: (asked) => (seenWorkspaces(asked).length > 0 ? ['flat'] : []),
+  },
+  { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-workspace'], status: 200, shows: () => ['flat'] },
+];
+
+const ofOne: readonly Row[] = (['POST', 'DELETE'] as const).map((method) => ({
+  route: `${method} ${OF_WORKSPACE}`,
+  about: workspace,
+  demands: ['read-workspace', 'tag-workspace'],
+  status: 204,
+  trail: ['workspace update'],
+  fresh: true,
+  before: async ({ world, params }) => {
+    if (method === 'DELETE') await world.server.post(`/api/v2/workspaces/${params['id']}/relationships/tags`, flat);
+  },
+  body: flat,
+}));
+
+/** One that a workspace carries which no team has been given. */
+const doomedTag: Target = {
+  place: inAcme,
+  standing: (_, { acme }) => ({ organization: acme.name }),
+  fresh: async (_, { server, acme, unique }) => {
+    const name = unique('doomed');
+    await makeWorkspace(server, acme.name, unique('carrier'), {}, { tags: flatTags(name) });
+    return { params: { organization: acme.name, tag: await idOfTag(server, acme.name, name) } };
+  },
+};
+
+const ofAll: readonly Row[] = [
+  {
+    route: `DELETE ${OF_ORGANIZATION}`,
+    about: doomedTag,
+    demands: ['read-organization', 'delete-tags'],
+    status: 204,
+    trail: ['workspace update'],
+    fresh: true,
+    bodyFor: ({ world, params }) => related('tags', params['tag'] ?? world.things.tag),
+  },
+];
+
+/** The tag of the land; with the workspace that is to have it. */
+const tagged: Target = {
+  place: onTheWorkspace,
+  standing: (_, { things, one }) => ({ id: things.tag, workspace: one }),
+  fresh: async (caller, world) => {
+    const made = await workspace.fresh?.(caller, world);
+    return { ...made, params: { id: world.things.tag, workspace: made?.params['id'] ?? '' } };
+  },
+};
+
+const addsWorkspaces: readonly Row[] = [
+  {
+    route: 'POST /tags/:id/relationships/workspaces',
+    about: tagged,
+    demands: ['read-workspace', 'tag-workspace'],
+    status: 204,
+    trail: ['workspace update'],
+    fresh: true,
+    bodyFor: ({ params }) => related('workspaces', params['workspace'] ?? ''),
+  },
+];
+
+/** Flat tags, of one workspace and of all. */
+export const flatTagRows: readonly Row[] = [...reads, ...ofOne, ...ofAll, ...addsWorkspaces];

@@ -1,0 +1,50 @@
+import { tagBindings } from '../../support/seeds.js';
+import type { Row, Target } from '../matrix.js';
+import type { TrailEntry } from '../trail.js';
+import { project, workspace } from '../targets.js';
+
+type Owner = {
+  readonly path: string;
+  readonly about: Target;
+  readonly read: Row['demands'];
+  readonly bind: Row['demands'];
+  readonly entry: TrailEntry;
+};
+
+const OWNERS: readonly Owner[] = [
+  {
+    path: '/workspaces/:id',
+    about: workspace,
+    read: ['read-workspace'],
+    bind: ['read-workspace', 'tag-workspace'],
+    entry: 'workspace update',
+  },
+  {
+    path: '/projects/:id',
+    about: project,
+    read: ['read-project'],
+    bind: ['read-project', 'update-project'],
+    entry: 'project update',
+  },
+];
+
+const READS = ['tag-bindings', 'effective-tag-bindings', 'relationships/tag-bindings'];
+
+const WRITES = [
+  ['PATCH', 'tag-bindings', 200],
+  ['PATCH', 'relationships/tag-bindings', 204],
+  ['POST', 'relationships/tag-bindings', 204],
+] as const;
+
+export const tagBindingRows: readonly Row[] = OWNERS.flatMap(({ path, about, read, bind, entry }) => [
+  ...READS.map((rest): Row => ({ route: `GET ${path}/${rest}`, about, demands: read, status: 200 })),
+  ...WRITES.map(([method, rest, status]): Row => ({
+    route: `${method} ${path}/${rest}`,
+    about,
+    demands: bind,
+    status,
+    trail: [entry],
+    fresh: true,
+    body: tagBindings({ env: 'prod' }),
+  })),
+]);

@@ -1,0 +1,90 @@
+import type { Actor } from '#access';
+import type { Database, Row } from '#event-store';
+import { compile, sql, type Sql } from '#kernel';
+
+/** What Postgres would do for a statement, or did: it is asked of that, and never how long it took. */
+export type Plan = readonly Node[];
+
+type Node = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Node[];
+};
+
+const nodesOf = (node: Node): Plan => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const nodesIn = (explained: Row | undefined): Plan => {
+  const [top] = (explained?.['QUERY PLAN'] ?? []) as readonly { readonly Plan: Node }[];
+  if (!top) throw new Error('Postgres explained nothing');
+  return nodesOf(top.Plan);
+};
+
+/** The plan for these values, and what came of it. */
+export const planFor = async (database: Database, statement: Sql): Promise<Plan> =>
+  nodesIn(await database.row(sql`explain (analyze, timing off, format json) ${statement}`));
+
+/** The plan that is kept, whatever the values. */
+export const planForAny = async (database: Database, statement: Sql): Promise<Plan> => {
+  const { text, values } = compile(statement);
+  const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`).join(', ');
+  const session = await database.session();
+  await session.run(sql`set plan_cache_mode = force_generic_plan`);
+  await session.run(sql.raw(`prepare list as ${text}`));
+  const [row] = await session.run(sql.raw(`explain (format json) execute list (${literals})`));
+  await session.close();
+  return nodesIn(row);
+};
+
+/** What a question to the database comes to, and by what statement it was asked. */
+export const asked = async <T>(
+  database: Database,
+  ask: (database: Database) => Promise<T>,
+): Promise<{ readonly found: T; readonly statement: Sql }> => {
+  let sent: Sql | null = null;
+  const watched = {
+    rows: (statement: Sql): Promise<Row[]> => {
+      sent = statement;
+      return database.rows(statement);
+    },
+  } as unknown as Database;
+  const found = await ask(watched);
+  if (!sent) throw new Error('nothing was asked');
+  return { found, statement: sent };
+};
+
+/** Those of these tables that are read from end to end. */
+export const readWhole = (plan: Plan, tables: readonly string[]): readonly string[] =>
+  plan
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .flatMap((node) => node['Relation Name'] ?? [])
+    .filter((table) => tables.includes(table));
+
+export const indexesOf = (plan: Plan): ReadonlySet<string> => new Set(plan.flatMap((node) => node['Index Name'] ?? []));
+
+/** Rows that were looked at in these tables, those that did not match included. */
+export const rowsRead = (plan: Plan, tables: readonly string[]): number =>
+  plan
+    .filter((node) => tables.includes(node['Relation Name'] ?? '') && node['Node Type'].includes('Scan'))
+    .reduce((sum, node) => {
+      const each = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0);
+      return sum + Math.round(each * node['Actual Loops']);
+    }, 0);
+
+/** How often these tables were gone to: each time costs more than the next row of an index does. */
+export const timesAsked = (plan: Plan, tables: readonly string[]): number =>
+  plan
+    .filter((node) => tables.includes(node['Relation Name'] ?? ''))
+    .reduce((sum, node) => sum + node['Actual Loops'], 0);
+
+type Known = Pick<Actor, 'siteAdmin' | 'teams' | 'standings'>;
+
+/** Somebody who asks now, whom no token stands for. */
+export const anybody = async (database: Database, known: Known): Promise<Actor> => {
+  const epoch = (await database.row<{ epoch: number }>(sql`select epoch from access_epoch`))?.epoch ?? 0;
+  const request = { id: null, address: null, userAgent: null };
+  return { kind: 'user', id: 'user-x', name: 'x', epoch, expiredAt: null, request, ...known };
+};
