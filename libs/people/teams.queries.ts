@@ -165,9 +165,12 @@ export const namedMembers = ({ by, names }: NamedMembers): Sql => {
       ? sql`u.username = any (${names}::text[])`
       : sql`u.id in (select user_id from organization_memberships where id = any (${names}::text[])) 
             and ou.id = any (${names}::text[])`;
+  const name = sql.raw(by === 'users' ? 'u.username' : 'ou.id');
+  // In the order of the request: an event each is told of them, in this order.
   return sql`, coalesce((
-    select jsonb_agg(jsonb_build_object('name', ${sql.raw(by === 'users' ? 'u.username' : 'ou.id')}, 'user', u.id,
-                                        'username', u.username, 'membership', ou.id, 'version', sou.version))
+    select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
+                                        'membership', ou.id, 'version', sou.version)
+                     order by array_position(${names}::text[], ${name}::text))
       from users u ${membership}
      where ${isNamed}
        and (ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
