@@ -17,6 +17,7 @@ import {
   type Member,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import type { Entry } from './spec.js';
 
 let server: TestServer;
 
@@ -26,8 +27,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.close());
-
-type Entry = { readonly id: string; readonly type: string; readonly attributes: any; readonly relationships: any };
 
 const did = async (answer: Promise<Answer>, status: number): Promise<Answer> => answered(await answer, status);
 

@@ -1,6 +1,14 @@
 import type { Timestamp } from '#kernel';
 import type { Told } from './sentences.js';
 
+/** As documents are to who asks for them; of `any` as the body of an answer is (test/support/server.ts). */
+export type Entry = {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes: any;
+  readonly relationships: any;
+};
+
 /** Of a workspace; what it was does not matter. */
 export const eventAt = (time: Timestamp): Told => ({
   type: 'WorkspaceLocked',

@@ -15,6 +15,7 @@ import {
 } from '../../test/support/seeds.js';
 import { StandingClock } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import type { Entry } from './spec.js';
 
 const clock = new StandingClock();
 let server: TestServer;
@@ -31,8 +32,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.close());
-
-type Entry = { readonly id: string; readonly type: string; readonly attributes: any; readonly relationships: any };
 
 const act = async (id: string, action: string, api: Api = server, body?: object): Promise<Answer> =>
   answered(await api.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);

@@ -1,43 +1,9 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { notFound } from '#kernel';
-import { EventStore, unchanged, writeOf, type Snapshot, type Write } from '#event-store';
-import { contextOf, may, type Actor } from '#access';
-import {
-  removalAfter,
-  removalOf,
-  taggingOf,
-  type Removal,
-  type TaggedWorkspace,
-  type Tagging,
-} from './flat-tags.queries.js';
-import type { TagCommand } from './tags.js';
+import { EventStore } from '#event-store';
+import type { Actor } from '#access';
+import { removalAfter, removalOf, taggingOf, type Removal, type TaggedWorkspace } from './flat-tags.queries.js';
+import { appendToEach, demandEach } from './several-workspaces.writes.js';
 import { DeleteTags, TagWorkspaces } from './to-workspace.js';
-import { workspace } from './workspace.js';
-
-type Place = { readonly organization: string; readonly organizationVersion: number };
-
-/** What commands do to workspaces of one organization, in one append; nothing where nothing changes. */
-const appendTo = async (
-  store: EventStore,
-  { organization, organizationVersion }: Place,
-  commands: readonly { readonly id: string; readonly snapshot: Snapshot; readonly command: TagCommand }[],
-  actor: Actor,
-): Promise<void> => {
-  const writeFor = async ({ id, snapshot, command }: (typeof commands)[number]): Promise<Write> =>
-    writeOf(workspace, await store.restore(id, workspace, snapshot), organization, command);
-  const writes = (await Promise.all(commands.map(writeFor))).filter(({ events }) => events.length > 0);
-  // In one order, or two such appends wait for one another.
-  const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
-  if (writes.length > 0)
-    await store.append([unchanged(organization, organizationVersion), ...ordered], contextOf(actor));
-};
-
-const checkAll = ({ workspaces }: Tagging, wanted: readonly string[], actor: Actor): void => {
-  const taggable = workspaces.filter((one) => may(actor, 'read-workspace', one) && may(actor, 'tag-workspace', one));
-  const ids = new Set(taggable.map(({ id }) => id));
-  const missing = wanted.find((id) => !ids.has(id));
-  if (missing !== undefined) throw notFound(`Workspace ${missing} not found`);
-};
 
 @CommandHandler(TagWorkspaces)
 export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
@@ -46,12 +12,12 @@ export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
   async execute({ tag, workspaces, actor }: TagWorkspaces): Promise<void> {
     await this.store.untilFirst(async () => {
       const tagging = await taggingOf(this.store.database, actor, tag, workspaces);
-      checkAll(tagging, workspaces, actor);
+      demandEach(actor, 'tag-workspace', tagging.workspaces, workspaces);
       const commandFor = ({ id, snapshot, fixed }: TaggedWorkspace) => {
         const data = { names: [tagging.name], at: `/data/${workspaces.indexOf(id)}`, fixed };
         return { id, snapshot, command: { type: 'AddTags', data } } as const;
       };
-      await appendTo(this.store, tagging, tagging.workspaces.map(commandFor), actor);
+      await appendToEach(this.store, tagging, tagging.workspaces.map(commandFor), actor);
     });
   }
 }
@@ -80,7 +46,7 @@ export class DeleteTagsHandler implements ICommandHandler<DeleteTags> {
       const removal = await next();
       const command = { type: 'RemoveTags', data: { names: removal.names } } as const;
       const losing = isLast(removal) ? [...removal.carriers, ...removal.last] : removal.carriers;
-      await appendTo(
+      await appendToEach(
         this.store,
         removal,
         losing.map((one) => ({ ...one, command })),

@@ -30,7 +30,7 @@ export const moveInto = async (
                       'id', w.id, 'organization', w.organization,
                       'grants', ${grantsOnWorkspace(actor, 'w')},
                       'snapshot', ${snapshotOf('s')})
-                      -- In one order, or two such moves wait for one another.
+                      -- In one order: of several that are refused it is always the same that is told.
                       order by w.id)
                from workspaces w join event_store.streams s on s.stream = w.id
               where w.organization = p.organization and w.id = any (${workspaces}::text[])), '[]') as workspaces

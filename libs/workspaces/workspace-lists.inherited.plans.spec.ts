@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#access';
 import { pageOf, type Query } from '#json-api';
 import { sql, type Sql } from '#kernel';
-import { anybody, asked, indexesOf, planFor, readWhole, rowsRead } from '../../test/support/plans.js';
-import { makeOrganization } from '../../test/support/seeds.js';
-import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { asked, indexesOf, planFor, readWhole, rowsRead, startCrowd, type Crowd } from '../../test/support/plans.js';
+import type { TestServer } from '../../test/support/server.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
 import { filterOf } from './workspaces.filter.js';
 
@@ -61,22 +59,10 @@ const fill = (organization: string): readonly Sql[] => {
 };
 
 let server: TestServer;
-let actors: Readonly<Record<'administrator' | 'member', Actor>>;
+let actors: Crowd['actors'];
 
 beforeAll(async () => {
-  server = await startTestServer();
-  const { id } = await makeOrganization(server, ORGANIZATION);
-  const session = await server.database.session();
-  for (const statement of fill(id)) await session.run(statement);
-  await session.close();
-  actors = {
-    administrator: await anybody(server.database, { siteAdmin: true, teams: [], standings: new Map() }),
-    member: await anybody(server.database, {
-      siteAdmin: false,
-      teams: ['team-few'],
-      standings: new Map([[id, new Set(['member'] as const)]]),
-    }),
-  };
+  ({ server, actors } = await startCrowd(ORGANIZATION, fill));
 }, 120_000);
 
 afterAll(() => server.close());

@@ -11,7 +11,7 @@ import {
   type Row,
   type Write,
 } from '#event-store';
-import { contextOf, demand, systemContext, type Actor, type Permission } from '#access';
+import { contextOf, systemContext, type Actor } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { heldSshKey } from '#ssh-keys/to-ssh-keys';
 import { idsAmong, namesOf, type TagReference } from '#tags/to-tags';
@@ -19,6 +19,7 @@ import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.j
 import type { SettingsInput } from './settings.js';
 import { ToolReleases } from './tool.releases.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
+import { authorize } from './workspaces.permits.js';
 import {
   placeForNew,
   workspaceById,
@@ -47,24 +48,6 @@ export class CreateWorkspace extends Command<WorkspaceRow> {
     super();
   }
 }
-
-const PERMISSION = {
-  AssignSshKey: 'assign-ssh-key',
-  LockWorkspace: 'lock-workspace',
-  UnlockWorkspace: 'lock-workspace',
-  ForceUnlockWorkspace: 'force-unlock-workspace',
-  AddTags: 'tag-workspace',
-  RemoveTags: 'tag-workspace',
-  BindTags: 'tag-workspace',
-  CreateStateVersion: 'create-state',
-  FinalizeStateVersion: 'create-state',
-} as const satisfies Partial<Record<WorkspaceCommand['type'], Permission>>;
-
-/** Owners may always force a deletion; workspace admins where the organization lets them (contract §4.3). */
-const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCommand): Permission => {
-  if (!forced) return 'delete-workspace';
-  return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
-};
 
 const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
@@ -234,32 +217,3 @@ const heldFor = ({ type }: LaterCommand, named: Named, found: WorkspaceForComman
   ...(named.project && found.projectVersion ? [unchanged(named.project, found.projectVersion)] : []),
   ...heldPool(named.pool, found.poolVersion, POOL),
 ];
-
-const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {
-  // Who may not even read it learns nothing, not that it is forbidden.
-  demand(actor, 'read-workspace', found);
-  for (const permission of permissionsFor(command, found)) demand(actor, permission, found);
-  // Moving is asked of both projects (contract §5): of the one that it leaves, and of the one that it comes to.
-  if (isMove(command, found)) {
-    demand(actor, 'move-workspace', { organization: found.organization, grants: found.projectGrants ?? [] });
-  }
-};
-
-const isMove = (command: LaterCommand, { project }: WorkspaceForCommand): boolean =>
-  command.type === 'UpdateWorkspace' && Boolean(command.data.project) && command.data.project !== project;
-
-const updatePermission = (
-  command: Extract<LaterCommand, { type: 'UpdateWorkspace' }>,
-  found: WorkspaceForCommand,
-): readonly Permission[] => {
-  const { changes, bindings } = command.data;
-  if (!isMove(command, found)) return ['update-workspace'];
-  // Who may only move it changes nothing else on the way.
-  const onlyMoves = bindings === undefined && Object.keys(changes).length === 0;
-  return onlyMoves ? ['move-workspace'] : ['move-workspace', 'update-workspace'];
-};
-
-const permissionsFor = (command: LaterCommand, found: WorkspaceForCommand): readonly Permission[] => {
-  if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, found)];
-  return command.type === 'UpdateWorkspace' ? updatePermission(command, found) : [PERMISSION[command.type]];
-};

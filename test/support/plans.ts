@@ -1,6 +1,8 @@
 import type { Actor } from '#access';
 import type { Database, Row } from '#event-store';
 import { compile, sql, type Sql } from '#kernel';
+import { makeOrganization } from './seeds.js';
+import { startTestServer, type TestServer } from './server.js';
 
 /** What Postgres would do for a statement, or did: it is asked of that, and never how long it took. */
 export type Plan = readonly Node[];
@@ -87,4 +89,27 @@ export const anybody = async (database: Database, known: Known): Promise<Actor> 
   const epoch = (await database.row<{ epoch: number }>(sql`select epoch from access_epoch`))?.epoch ?? 0;
   const request = { id: null, address: null, userAgent: null };
   return { kind: 'user', id: 'user-x', name: 'x', epoch, expiredAt: null, request, ...known };
+};
+
+export type Crowd = {
+  readonly server: TestServer;
+  /** Who sees all of it, and a member of it who sees what `team-few` has been given. */
+  readonly actors: Readonly<Record<'administrator' | 'member', Actor>>;
+};
+
+/** A server with an organization of that name, and what is put straight into the views beside it. */
+export const startCrowd = async (organization: string, fill: (id: string) => readonly Sql[]): Promise<Crowd> => {
+  const server = await startTestServer();
+  const { id } = await makeOrganization(server, organization);
+  const session = await server.database.session();
+  for (const statement of fill(id)) await session.run(statement);
+  await session.close();
+  const standings = new Map([[id, new Set(['member'] as const)]]);
+  return {
+    server,
+    actors: {
+      administrator: await anybody(server.database, { siteAdmin: true, teams: [], standings: new Map() }),
+      member: await anybody(server.database, { siteAdmin: false, teams: ['team-few'], standings }),
+    },
+  };
 };
