@@ -90,7 +90,7 @@ export type Target = { readonly of: 'workspaces' | 'projects'; readonly id: stri
 const targets = (scopes: Partial<Scopes>): Sql => {
   const workspaces = [...(scopes.allowedWorkspaces ?? []), ...(scopes.excludedWorkspaces ?? [])];
   return sql`coalesce((
-    select jsonb_agg(jsonb_build_object('of', t.of, 'id', t.id, 'version', s.version))
+    select jsonb_agg(jsonb_build_object('of', t.of, 'id', t.id, 'version', s.version) order by t.id)
       from (select 'workspaces' as of, id from workspaces
              where organization = o.id and id = any (${workspaces}::text[])
             union all

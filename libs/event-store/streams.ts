@@ -17,7 +17,10 @@ export const snapshotOf = (alias: string, more: Readonly<Record<string, string>>
 export const snapshotAt = (stream: string): Sql =>
   sql`(select ${snapshotOf('its')} from event_store.streams its where its.stream = ${sql.raw(stream)})`;
 
-/** `Held[]` as jsonb: those of the streams that there are. `streams` is an array; nulls in it are passed over. */
+/**
+ * `Held[]` as jsonb: those of the streams that there are, in one order, since they are locked in it. `streams` is an array;
+ * nulls in it are passed over.
+ */
 export const heldStreams = (streams: Sql): Sql => sql`coalesce((
-  select jsonb_agg(jsonb_build_object('stream', stream, 'version', version)) from event_store.streams
+  select jsonb_agg(jsonb_build_object('stream', stream, 'version', version) order by stream) from event_store.streams
    where stream = any (${streams})), '[]')`;

@@ -20,7 +20,7 @@ describe('several queries in one statement', () => {
   const shapes = sql`
     select 'a' as id, 7::bigint as count, array['x', null] as list, '{"at": "2026-11-21T10:41:51.12+00:00"}'::jsonb as data,
            '2026-11-21 10:41:51.123456+02'::timestamptz as "createdAt", null::timestamptz as "endedAt"
-    union all select 'b', -1, '{}', 'null', '2026-11-21 10:41:51Z', '2026-11-21 10:41:51.5Z'`;
+    union all select 'b', -1, '{}', 'null', '2026-11-21 10:41:51Z', '2026-11-21 10:41:51.5Z' order by id`;
 
   it('find the rows that each of them finds', async () => {
     const before = database.count.statements;

@@ -47,10 +47,10 @@ export const newToken = (
 
 export type OwnedToken = { readonly id: string; readonly organization: string | null; readonly snapshot: Snapshot };
 
-/** An expression that gives all tokens of an owner as jsonb, `OwnedToken[]`. */
+/** An expression that gives all tokens of an owner as jsonb, `OwnedToken[]`, in the order that they are destroyed in. */
 export const tokensOf = (owner: Sql): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('id', token.id, 'organization', token.organization,
-                                      'snapshot', ${snapshotOf('its')}))
+                                      'snapshot', ${snapshotOf('its')}) order by token.id)
     from authentication_tokens token join event_store.streams its on its.stream = token.id
    where token.owner = ${owner}), '[]')`;
 

@@ -100,16 +100,15 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     actor: Actor,
   ): Promise<Write[]> {
     const members = [{ user: person.id, username: person.username }];
-    const joined = asked.map((id, index) => {
+    for (const [index, id] of asked.entries()) {
       const found = place.teams.find((one) => one.id === id);
       if (!found || !mayReadTeam(actor, found)) {
         throw unprocessable(`Team ${id} does not exist`, `/data/relationships/teams/data/${index}/id`);
       }
       demandChangeTeam(actor, 'manage-team-membership', found);
-      return found;
-    });
+    }
     return Promise.all(
-      joined.map(async ({ id, snapshot }) =>
+      place.teams.map(async ({ id, snapshot }) =>
         writeOf(team, await this.store.restore(id, team, snapshot), place.organization, {
           type: 'AddTeamMembers',
           data: { members },

@@ -160,7 +160,8 @@ export const placeForInvitation = async (
               from users u left join organization_memberships m on m.user_id = u.id and m.organization = o.id
              where lower(u.email) = lower(${asked.email})) as person,
            exists (select 1 from users where username = ${asked.username}) as "isUsernameTaken",
-           coalesce((select jsonb_agg(to_jsonb(place)) from (
+           -- In one order, not the request's, or two such appends wait for one another.
+           coalesce((select jsonb_agg(to_jsonb(place) order by place.id) from (
              select t.id, ${teamPlace(actor)}, ${snapshotOf('s')} as snapshot
                from teams t join event_store.streams s on s.stream = t.id
               where t.organization = o.id and t.id = any (${asked.teams}::text[])) place), '[]') as teams
@@ -194,7 +195,8 @@ export const membershipForCommand = async (
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
     select m.organization, u.id as "user", u.username, ${snapshotOf('s')} as snapshot,
-           coalesce((select jsonb_agg(to_jsonb(team)) from (
+           -- In the same order: an event is told in each.
+           coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
              select t.id, ${teamPlace(actor)}, ${ownersBy(sql.raw('t.id'))} as owners, ${snapshotOf('ts')} as snapshot
                from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
               where tm.user_id = u.id and t.organization = m.organization) team), '[]') as teams

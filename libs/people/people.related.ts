@@ -23,7 +23,7 @@ export const relatedUsers = (ids: Sql, actor: Identity): Related =>
           from (select distinct id from unnest(${ids}) as id) named
           left join users u on u.id = named.id
           left join lateral (${account(actor)}) account on true
-         where u.id is not null or account.organization is not null`,
+         where u.id is not null or account.organization is not null order by named.id`,
     (rows) => rows.filter((row) => isSeenUser(actor, row)).map((row) => userResource(row, actor, row.isServiceAccount)),
   );
 

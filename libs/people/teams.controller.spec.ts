@@ -207,6 +207,8 @@ describe('a team', () => {
       ({ type, data }) => JSON.stringify([type, data]).includes(id) && type === 'AuthenticationTokenDestroyed',
     );
     expect(ended).toHaveLength(2);
+    // However they are read, they are told in one order.
+    expect(ended.map(({ stream }) => stream)).toEqual(ended.map(({ stream }) => stream).toSorted());
     const hashes = await server.database.rows(sql`select 1 from access.token_hashes where token = any
       (${ended.map(({ stream }) => stream)}::text[])`);
     expect(hashes).toEqual([]);

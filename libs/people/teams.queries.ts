@@ -84,7 +84,7 @@ export const teamFor = async (database: Database, actor: Actor, id: string): Pro
 
 /** Those of the teams that the caller sees. */
 export const seenTeams = (ids: Sql, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where t.id = any (${ids}) and ${isSeenTeam(actor)} order by t.name`;
+  sql`select ${columns(actor)} ${FROM} where t.id = any (${ids}) and ${isSeenTeam(actor)} order by t.name, t.id`;
 
 export const teamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
   database.rows<TeamDetailsRow>(seenTeams(sql`${ids}::text[]`, actor));

@@ -53,7 +53,7 @@ export const configurationVersionById = (id: string, actor: Actor): Sql => sql`
 
 export const configurationVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
-    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids})`;
+    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids}) order by c.id`;
 
 /** By its own id, or by that of a run that was made with it. */
 export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };

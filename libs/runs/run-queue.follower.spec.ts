@@ -45,7 +45,7 @@ it('starts the first that waits, once, however often it is told; nobody passes i
   expect([queued?.type, more]).toEqual(['RunQueued', []]);
   // It says what it was an answer to.
   const unlocked = (await wholeLog(server.store)).find(({ type }) => type === 'WorkspaceUnlocked');
-  expect(queued?.context).toMatchObject({ auth: 'System', causation: expect.any(String) });
+  expect(queued?.context).toMatchObject({ auth: 'System', causation: unlocked?.id });
   expect([unlocked?.stream, queued?.organization]).toEqual([workspace, unlocked?.organization]);
   answered(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
   await follow();

@@ -68,7 +68,7 @@ export const runById = (id: string, actor: Actor): Sql =>
   sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id}`;
 
 export const runsByIds = (ids: Sql, actor: Actor): Sql =>
-  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids})`;
+  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids}) order by r.id`;
 
 /** The run, where the caller may do that in its workspace. */
 export const runFor = async (database: Database, actor: Actor, permission: Permission, id: string): Promise<RunRow> => {
@@ -131,17 +131,17 @@ export const runsAhead = (
 
 /**
  * The runs whose turn it is: in each workspace that nobody holds, the first that waits. `streams` are workspaces, or runs
- * in them.
+ * in them; the `cause` is the workspace, else the run itself, else the first of the others.
  */
 export const nextInQueues = (streams: readonly string[]): Sql => sql`
   select distinct on (next.id) next.id, changed.stream as cause
-    from unnest(${streams}::text[]) as changed (stream)
+    from unnest(${streams}::text[]) with ordinality as changed (stream, n)
     join workspaces w on w.lock is null
                      and w.id = coalesce((select r.workspace from runs r where r.id = changed.stream), changed.stream)
    cross join lateral (select r.id from runs r
                         where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}
                         order by r.created_at, r.id limit 1) next
-   order by next.id`;
+   order by next.id, changed.stream = w.id desc, changed.stream = next.id desc, changed.n`;
 
 export type ConfigurationForRun = Place & {
   readonly id: string;

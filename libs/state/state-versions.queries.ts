@@ -57,7 +57,7 @@ export const stateVersionById = (id: string, actor: Actor): Sql => sql`
 
 export const stateVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${grants(actor)} as grants
-    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids})`;
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids}) order by v.id`;
 
 /** The state version, where the caller may do that with its workspace. */
 export const stateVersionFor = async (

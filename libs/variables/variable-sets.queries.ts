@@ -147,7 +147,8 @@ export const listReaching = async (
 export type Target = Held & { readonly kind: Kind; readonly project: string };
 
 const targetsIn = (organization: Sql, { workspaces, projects }: Targets): Sql => sql`coalesce((
-  select jsonb_agg(jsonb_build_object('kind', t.kind, 'stream', t.id, 'project', t.project, 'version', st.version))
+  select jsonb_agg(jsonb_build_object('kind', t.kind, 'stream', t.id, 'project', t.project, 'version', st.version)
+                   order by t.id)
     from (select 'workspaces' as kind, id, project from workspaces
            where organization = ${organization} and id = any (${workspaces}::text[])
           union all

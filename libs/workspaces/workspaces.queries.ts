@@ -117,7 +117,7 @@ export const workspaceById = (id: string, actor: Identity | null): Sql =>
   sql`select ${columns(actor)} ${FROM} where w.id = ${id}`;
 
 export const workspacesByIds = (ids: Sql, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where w.id = any (${ids}) order by w.name`;
+  sql`select ${columns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
 
 /**
  * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `at`

@@ -6,7 +6,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from './kafka/free-ports.js';
+import { freePorts } from './free-ports.js';
 
 /** How a process of the product ended, and what it said. */
 export type Ended = {

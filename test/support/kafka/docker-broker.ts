@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { KafkaContainer } from '@testcontainers/kafka';
-import { freePorts } from './free-ports.js';
+import { freePorts } from '../free-ports.js';
 import type { TestKafka } from './start-kafka.js';
 import { untilItAnswers } from './until-it-answers.js';
 

@@ -33,9 +33,18 @@ export const readTopic = async (
   });
   const messages: TopicMessage[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // It may fail before anybody waits for it.
+  promise.catch(() => undefined);
+  let crash: unknown;
   const timer = setTimeout(() => {
-    reject(new Error(`after ${timeoutMs} ms ${messages.length} messages were read, and they are not enough`));
+    const failure = `after ${timeoutMs} ms ${messages.length} messages were read, and they are not enough`;
+    reject(new Error(failure, { cause: crash }));
   }, timeoutMs);
+  consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
+    crash = error;
+    // It comes to no more messages, and would say nothing.
+    if (!restart) reject(error);
+  });
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });

@@ -5,7 +5,10 @@ import { quiet } from './quiet.js';
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
-/** Resolves when an admin client sees the broker; rejects with what `failure` tells as soon as it tells something. */
+/**
+ * Resolves when an admin client sees the broker and it keeps groups of consumers; rejects with what `failure` tells as
+ * soon as it tells something.
+ */
 export const untilItAnswers = async (
   brokers: readonly string[],
   failure: () => string | null = () => null,
@@ -26,6 +29,9 @@ const ask = async (brokers: readonly string[]): Promise<unknown> => {
   const admin = kafkaClient({ brokers, clientId: 'test-support' }, quiet).admin({ retry: { retries: 1 } });
   try {
     await admin.connect();
+    // The first who asks for a group has the broker make the topic that groups are kept in. Where that takes more than
+    // some two seconds a consumer of kafkajs' gives up for good: no test is to be the first.
+    await admin.describeGroups(['anybody']);
     const cluster = await admin.describeCluster();
     return cluster.brokers.length > 0 ? null : new Error('no broker has registered');
   } catch (error) {
