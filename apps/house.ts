@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
-import { FolderBlobs, type BlobStore } from '#blob-store';
+import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import { Database, EventStore, isAheadOfCluster, isOutage, migrate } from '#event-store';
 import {
   createLogger,
@@ -108,7 +108,7 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
   return {
     ...furniture,
     store,
-    blobs: new FolderBlobs(furniture.settings.blobsFolder, furniture.clock),
+    blobs: blobsOf(furniture.settings, furniture.clock),
     databaseUrl,
     encryptionKey,
     close: async () => {
@@ -118,6 +118,15 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
     },
   };
 };
+
+const blobsOf = ({ s3, blobsFolder }: Settings, clock: Clock): BlobStore =>
+  s3 ? new S3Blobs(s3, clock) : new FolderBlobs(blobsFolder, clock);
+
+/** For the start: tells what is wrong with the place of blobs. It may be away for a while, so nothing waits for this. */
+export const inspectBlobs = ({ blobs, logger }: Pick<House, 'blobs' | 'logger'>): Promise<void> =>
+  blobs.inspect().catch((error: Error) => {
+    logger.warn(`the bucket of blobs cannot be used at the moment, or not safely: ${error.message}`);
+  });
 
 /**
  * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is

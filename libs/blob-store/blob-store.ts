@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
+import type { ByteRange } from './byte-range.js';
 
 /** What a blob is made of: bytes at hand, or a stream of them. */
 export type BlobContent = Uint8Array | AsyncIterable<Uint8Array>;
 
+/** The size is that of the whole blob, also where only a range of it was asked for. */
 export type StoredBlob = { readonly size: number; readonly content: Readable };
 
 /** A blob is written once: whoever comes second for the same key is told so, and changes nothing. */
@@ -25,13 +27,21 @@ export abstract class BlobStore {
    */
   abstract put(key: string, content: BlobContent): Promise<void>;
 
-  /** Null where there is no such blob. Who asks must read the content or destroy it. */
-  abstract get(key: string): Promise<StoredBlob | null>;
+  /**
+   * Null where there is no such blob. Who asks must read the content or destroy it. A range must begin within the blob,
+   * else this throws a RangeError; what it asks for beyond the end is not there.
+   */
+  abstract get(key: string, range?: ByteRange): Promise<StoredBlob | null>;
 
   abstract head(key: string): Promise<{ readonly size: number } | null>;
 
   /** A blob that is not there is deleted already. */
   abstract delete(key: string): Promise<void>;
+
+  /** For the start of a process: rejects with what is in the way of using this store, in words for its operator. */
+  inspect(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 const KEY = /^[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*(?:\/[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*)*$/;

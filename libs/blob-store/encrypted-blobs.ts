@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'node:stream';
-import { BlobStore, type BlobContent, type StoredBlob } from './blob-store.js';
+import { BlobStore, bytesOf, type BlobContent, type StoredBlob } from './blob-store.js';
+import { clamped, type ByteRange } from './byte-range.js';
 
 /*
  * What lies on disk (AES-256-GCM in frames, after Tink's AES-GCM-HKDF streaming AEAD, so that neither side ever holds
@@ -18,10 +19,11 @@ const SALT = 32;
 const HEADER = 1 + SALT;
 const FRAME = 64 * 1024;
 const TAG = 16;
+const SEALED = FRAME + TAG;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-type Work = (piece: Buffer, nonce: Buffer) => Buffer;
+type Work = (piece: Buffer, frame: number, last: boolean) => Buffer;
 
 /** Nonces never repeat under a key: each blob has its own, and its frames are numbered. */
 const nonceOf = (frame: number, last: boolean): Buffer => {
@@ -31,17 +33,23 @@ const nonceOf = (frame: number, last: boolean): Buffer => {
   return nonce;
 };
 
+type Stretch = { readonly first: number; readonly toTheEnd: boolean };
+
+const WHOLE: Stretch = { first: 0, toTheEnd: true };
+
 /** Cuts what flows through into frames, holding one back until it is known whether it is the last. */
 class Frames extends Transform {
   private held: Buffer[] = [];
   private size = 0;
-  private count = 0;
+  private count: number;
 
   constructor(
     private readonly frame: number,
     private readonly work: Work,
+    private readonly stretch = WHOLE,
   ) {
     super();
+    this.count = stretch.first;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -51,13 +59,13 @@ class Frames extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.attempt(() => this.push(this.work(Buffer.concat(this.held), nonceOf(this.count, true)))));
+    done(this.attempt(() => this.push(this.work(Buffer.concat(this.held), this.count, this.stretch.toTheEnd))));
   }
 
   private cut(): void {
     let rest = Buffer.concat(this.held);
     for (; rest.length > this.frame; this.count += 1) {
-      this.push(this.work(rest.subarray(0, this.frame), nonceOf(this.count, false)));
+      this.push(this.work(rest.subarray(0, this.frame), this.count, false));
       rest = rest.subarray(this.frame);
     }
     this.held = [rest];
@@ -91,11 +99,10 @@ const splitHeader = async (content: Readable): Promise<{ header: Buffer; rest: A
   return { header: header.subarray(0, HEADER), rest: rest() };
 };
 
+const framesIn = (stored: number): number => Math.max(1, Math.ceil((stored - HEADER) / SEALED));
+
 /** Size of the content, told by the size of what is stored. */
-const contentSize = (stored: number): number => {
-  const frames = Math.max(1, Math.ceil((stored - HEADER) / (FRAME + TAG)));
-  return Math.max(0, stored - HEADER - frames * TAG);
-};
+const contentSize = (stored: number): number => Math.max(0, stored - HEADER - framesIn(stored) * TAG);
 
 /** Another store's blobs, encrypted on their way in and decrypted on their way out: for content that holds secrets. */
 export class EncryptedBlobs extends BlobStore {
@@ -110,37 +117,16 @@ export class EncryptedBlobs extends BlobStore {
   override async put(key: string, content: BlobContent): Promise<void> {
     const salt = randomBytes(SALT);
     const blobKey = this.blobKey(salt);
-    const seal: Work = (piece, nonce) => {
-      const cipher = createCipheriv(CIPHER, blobKey, nonce).setAAD(Buffer.from(key));
+    const seal: Work = (piece, frame, last) => {
+      const cipher = createCipheriv(CIPHER, blobKey, nonceOf(frame, last)).setAAD(Buffer.from(key));
       return Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
     };
     const source = content instanceof Uint8Array ? [content] : content;
     await this.inner.put(key, sealed(Buffer.concat([Buffer.of(VERSION), salt]), source, new Frames(FRAME, seal)));
   }
 
-  override async get(key: string): Promise<StoredBlob | null> {
-    const found = await this.inner.get(key);
-    if (!found) return null;
-    const { header, rest } = await splitHeader(found.content);
-    if (header.length < HEADER || header[0] !== VERSION) {
-      found.content.destroy();
-      throw new Error(`blob ${key} was not written by this store, or is damaged`);
-    }
-    const blobKey = this.blobKey(header.subarray(1));
-    const unseal: Work = (piece, nonce) => {
-      const cipher = createDecipheriv(CIPHER, blobKey, nonce, { authTagLength: TAG }).setAAD(Buffer.from(key));
-      if (piece.length < TAG) throw new Error(`blob ${key} is damaged: it ends too early`);
-      cipher.setAuthTag(piece.subarray(-TAG));
-      try {
-        return Buffer.concat([cipher.update(piece.subarray(0, -TAG)), cipher.final()]);
-      } catch (cause) {
-        throw new Error(`blob ${key} is damaged, or was encrypted with another key`, { cause });
-      }
-    };
-    const opened = new Frames(FRAME + TAG, unseal);
-    // Errors of either side destroy the stream that is handed out with them: whoever reads it is told there.
-    pipe(Readable.from(rest), opened, () => found.content.destroy());
-    return { size: contentSize(found.size), content: opened };
+  override get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
+    return range ? this.part(key, range) : this.whole(key);
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
@@ -150,6 +136,58 @@ export class EncryptedBlobs extends BlobStore {
 
   override delete(key: string): Promise<void> {
     return this.inner.delete(key);
+  }
+
+  private async whole(key: string): Promise<StoredBlob | null> {
+    const found = await this.inner.get(key);
+    if (!found) return null;
+    const { header, rest } = await splitHeader(found.content);
+    try {
+      const opened = new Frames(SEALED, this.unseals(key, header));
+      // Errors of either side destroy the stream that is handed out with them: whoever reads it is told there.
+      pipe(Readable.from(rest), opened, () => found.content.destroy());
+      return { size: contentSize(found.size), content: opened };
+    } catch (error) {
+      found.content.destroy();
+      throw error;
+    }
+  }
+
+  /** The frames that the range touches, without what they have before and after it. */
+  private async part(key: string, range: ByteRange): Promise<StoredBlob | null> {
+    const beginning = await this.inner.get(key, { start: 0, end: HEADER - 1 });
+    if (!beginning) return null;
+    const unseal = this.unseals(key, await bytesOf(beginning.content));
+    const size = contentSize(beginning.size);
+    const { start, end } = clamped(range, size);
+    const [first, last] = [Math.floor(start / FRAME), Math.floor(end / FRAME)];
+    const found = await this.inner.get(key, { start: HEADER + first * SEALED, end: HEADER + (last + 1) * SEALED - 1 });
+    if (!found) return null;
+    const trimmed: Work = (piece, frame, isLast) =>
+      unseal(piece, frame, isLast).subarray(Math.max(0, start - frame * FRAME), end + 1 - frame * FRAME);
+    const toTheEnd = last === framesIn(beginning.size) - 1;
+    const opened = new Frames(SEALED, trimmed, { first, toTheEnd });
+    pipe(found.content, opened, () => undefined);
+    return { size, content: opened };
+  }
+
+  /** Opens frames of the blob that begins with this header. */
+  private unseals(key: string, header: Buffer): Work {
+    if (header.length < HEADER || header[0] !== VERSION) {
+      throw new Error(`blob ${key} was not written by this store, or is damaged`);
+    }
+    const blobKey = this.blobKey(header.subarray(1));
+    return (piece, frame, last) => {
+      const nonce = nonceOf(frame, last);
+      const cipher = createDecipheriv(CIPHER, blobKey, nonce, { authTagLength: TAG }).setAAD(Buffer.from(key));
+      if (piece.length < TAG) throw new Error(`blob ${key} is damaged: it ends too early`);
+      cipher.setAuthTag(piece.subarray(-TAG));
+      try {
+        return Buffer.concat([cipher.update(piece.subarray(0, -TAG)), cipher.final()]);
+      } catch (cause) {
+        throw new Error(`blob ${key} is damaged, or was encrypted with another key`, { cause });
+      }
+    };
   }
 
   private blobKey(salt: Buffer): Buffer {

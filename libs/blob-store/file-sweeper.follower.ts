@@ -1,34 +1,34 @@
 import { sql, type DataOf, type Message, type Recorded, type Sql } from '#kernel';
 import type { Follower } from '#event-store';
 import type { OrganizationEvent } from '#organizations';
-import type { WorkspaceEvent } from '#workspaces';
 
-/** What an event means for files: somebody who may have some is born, or has none any more. */
-export type Turn = { readonly born: string; readonly workspace: string } | { readonly gone: string };
+/** What an event means for files: some may be here from now on, or are no longer wanted. `owner`: the stream they go with. */
+export type Turn = { readonly born: string; readonly owner: string } | { readonly gone: string };
 
 export type Sweep<E extends Message> = {
   readonly name: string;
-  /** `(id, workspace, organization)`, in no view: it must outlive what it is about. */
+  /** `(id, owner, organization)`, in no view: it must outlive what it is about. */
   readonly table: string;
+  /** The event that ends an owner, with all of its files. */
+  readonly ownerEnds: string;
   readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: Recorded) => Turn };
   /** Files that are not there are removed already. */
   readonly remove: (id: string) => Promise<void>;
 };
 
-type Kept = { readonly id: string; readonly workspace: string; readonly organization: string };
+type Kept = { readonly id: string; readonly owner: string; readonly organization: string };
 
-const WORKSPACE_DELETED: WorkspaceEvent['type'] = 'WorkspaceDeleted';
 const ORGANIZATION_DELETED: OrganizationEvent['type'] = 'OrganizationDeleted';
 
 const streamsOf = (events: readonly Recorded[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ stream }) => stream);
 
 /**
- * Removes files whose owner has gone, alone or with its workspace or organization. The log knows who had any, and no
+ * Removes files that are no longer wanted, alone or with their owner or organization. The log knows who had any, and no
  * process that is killed between an event and its files leaves them behind: the batch comes again, and what is removed
  * already stays so.
  */
-export const fileSweeper = <E extends Message>({ name, table, on, remove }: Sweep<E>): Follower => {
+export const fileSweeper = <E extends Message>({ name, table, ownerEnds, on, remove }: Sweep<E>): Follower => {
   const rows = sql.raw(table);
   const turns = on as Readonly<Record<string, ((data: unknown, event: Recorded) => Turn) | undefined>>;
 
@@ -39,7 +39,7 @@ export const fileSweeper = <E extends Message>({ name, table, on, remove }: Swee
       const turn = turns[event.type]?.(event.data, event);
       if (!turn) continue;
       if ('gone' in turn) gone.push(turn.gone);
-      else born.push({ id: turn.born, workspace: turn.workspace, organization: event.organization ?? '' });
+      else born.push({ id: turn.born, owner: turn.owner, organization: event.organization ?? '' });
     }
     return { born, gone };
   };
@@ -47,20 +47,20 @@ export const fileSweeper = <E extends Message>({ name, table, on, remove }: Swee
   return {
     name,
     batch: 500,
-    only: [...Object.keys(on), WORKSPACE_DELETED, ORGANIZATION_DELETED],
+    only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
     tables: [],
     follow: async (events, session) => {
       const { born, gone } = turnsIn(events);
-      const workspaces = streamsOf(events, WORKSPACE_DELETED);
+      const owners = streamsOf(events, ownerEnds);
       const organizations = streamsOf(events, ORGANIZATION_DELETED);
-      const deleted = new Set([...workspaces, ...organizations]);
+      const deleted = new Set([...owners, ...organizations]);
       const orphans =
         deleted.size === 0
           ? []
           : await session.run<{ id: string }>(sql`
               select id from ${rows}
-               where workspace = any (${workspaces}::text[]) or organization = any (${organizations}::text[])`);
-      const stillborn = born.filter((kept) => deleted.has(kept.workspace) || deleted.has(kept.organization));
+               where owner = any (${owners}::text[]) or organization = any (${organizations}::text[])`);
+      const stillborn = born.filter((kept) => deleted.has(kept.owner) || deleted.has(kept.organization));
       const swept = [...new Set([...gone, ...[...orphans, ...stillborn].map(({ id }) => id)])];
       for (const id of swept) await remove(id);
       return [...(born.length > 0 ? [keep(rows, born)] : []), ...(swept.length > 0 ? [forget(rows, swept)] : [])];
@@ -69,9 +69,9 @@ export const fileSweeper = <E extends Message>({ name, table, on, remove }: Swee
 };
 
 const keep = (rows: Sql, born: readonly Kept[]): Sql => sql`
-  insert into ${rows} (id, workspace, organization)
-  select id, workspace, organization
-    from jsonb_to_recordset(${sql.json(born)}::jsonb) as list (id text, workspace text, organization text)
+  insert into ${rows} (id, owner, organization)
+  select id, owner, organization
+    from jsonb_to_recordset(${sql.json(born)}::jsonb) as list (id text, owner text, organization text)
   on conflict (id) do nothing`;
 
 const forget = (rows: Sql, ids: readonly string[]): Sql => sql`delete from ${rows} where id = any (${ids}::text[])`;

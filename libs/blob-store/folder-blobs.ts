@@ -4,6 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '#kernel';
+import { clamped, type ByteRange } from './byte-range.js';
 import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
 // No key can name it: segments of keys do not begin with a dot.
@@ -63,13 +64,15 @@ export class FolderBlobs extends BlobStore {
     }
   }
 
-  override async get(key: string): Promise<StoredBlob | null> {
+  override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
     const handle = await unlessMissing(open(this.fileOf(key), 'r'));
     if (!handle) return null;
     try {
       const found = await handle.stat();
       // A folder is the beginning of longer keys, not a blob.
-      if (found.isFile()) return { size: found.size, content: handle.createReadStream() };
+      if (found.isFile()) {
+        return { size: found.size, content: handle.createReadStream(range && clamped(range, found.size)) };
+      }
     } catch (error) {
       await handle.close();
       throw error;

@@ -1,7 +1,10 @@
 export { BlobExists, BlobStore, bytesOf, type BlobContent, type StoredBlob } from './blob-store.js';
+export { parseRange, type ByteRange } from './byte-range.js';
 export { digestOf, hashed } from './digest.js';
 export { EncryptedBlobs } from './encrypted-blobs.js';
 export { fileSweeper, type Sweep } from './file-sweeper.follower.js';
 export { FolderBlobs } from './folder-blobs.js';
-export { MIB, received } from './received.js';
+export { checkAnnounced, MIB, received } from './received.js';
+export { S3Blobs } from './s3-blobs.js';
+export type { S3Place } from './s3-client.js';
 export { LINK_LIFE_MS, SignedLinks } from './signed-links.js';

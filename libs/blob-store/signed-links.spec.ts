@@ -8,6 +8,7 @@ class HandClock extends Clock {
 }
 
 const KEY = Buffer.alloc(32, 3);
+const HOUR = 60 * 60 * 1000;
 
 const refusal = (work: () => unknown): Refused => {
   try {
@@ -38,6 +39,22 @@ describe('a signed link', () => {
       kind: 'forbidden',
       message: 'This link has expired',
     });
+  });
+
+  it('can be the same one for an hour, and live as long as that more', () => {
+    const clock = new HandClock();
+    const links = new SignedLinks(KEY, 'test', clock);
+    const sign = (): string => links.sign('subject', LINK_LIFE_MS, HOUR);
+    const token = sign();
+    clock.time += 1;
+    const next = sign();
+    expect(next).not.toBe(token);
+    clock.time += HOUR - 1;
+    expect(sign()).toBe(next);
+    clock.time += LINK_LIFE_MS - 1;
+    expect(links.subjectOf(next)).toBe('subject');
+    clock.time += 1;
+    expect(refusal(() => links.subjectOf(next)).message).toBe('This link has expired');
   });
 
   it.each(['', '.', 'a.b', 'nothing', 'a.b.c', '%', 'ü.ü', '..'])('is not %j', (token) => {

@@ -21,9 +21,13 @@ export class SignedLinks {
     this.key = Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre signed link: ${purpose}`, 32));
   }
 
-  /** A token of URL-safe characters for this subject. */
-  sign(subject: string, lifeMs = LINK_LIFE_MS): string {
-    const payload = Buffer.from(JSON.stringify([subject, this.clock.now().getTime() + lifeMs]));
+  /**
+   * A token of URL-safe characters for this subject. It lives a little longer where its end is put off to the next multiple
+   * of `stepMs`: until then it is the same one each time, and so is the answer that it is part of.
+   */
+  sign(subject: string, lifeMs = LINK_LIFE_MS, stepMs = 1): string {
+    const expires = Math.ceil((this.clock.now().getTime() + lifeMs) / stepMs) * stepMs;
+    const payload = Buffer.from(JSON.stringify([subject, expires]));
     return `${payload.toString('base64url')}.${this.mac(payload).toString('base64url')}`;
   }
 

@@ -39,12 +39,14 @@ describe('settings', () => {
       database: { mode: 'embedded' },
       kafka: null,
       blobsFolder: resolve('.cadastre/blobs'),
+      s3: null,
       encryptionKey: null,
       edition: 'all',
       featureSet: 'everything',
       toolReleases: [],
       globalRemoteState: false,
       retentionCheckMs: 3_600_000,
+      providerArchiveLimit: 1024 * 1024 * 1024,
       logLevel: 'info',
     });
   });
@@ -80,13 +82,39 @@ describe('settings', () => {
       database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
       kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf' },
       blobsFolder: '/blobs',
+      s3: null,
       encryptionKey: Buffer.alloc(32, 7),
       edition: 'self-hosted',
       featureSet: 'free',
       toolReleases: ['1.16.6', '1.17.0-rc1'],
       globalRemoteState: true,
       retentionCheckMs: 300_000,
+      providerArchiveLimit: 1024 * 1024 * 1024,
       logLevel: 'silent',
+    });
+  });
+
+  it('name a bucket in place of a folder', () => {
+    expect(readSettings({ CADASTRE_S3_BUCKET: 'acme-states' }).s3).toEqual({
+      bucket: 'acme-states',
+      endpoint: null,
+      region: null,
+      prefix: '',
+      pathStyle: false,
+    });
+    const env = {
+      CADASTRE_S3_BUCKET: 'states',
+      CADASTRE_S3_ENDPOINT: 'https://s3.example.com:9000/store',
+      CADASTRE_S3_REGION: 'eu-central-1',
+      CADASTRE_S3_PREFIX: 'team/cadastre/',
+      CADASTRE_S3_PATH_STYLE: 'true',
+    };
+    expect(readSettings(env).s3).toEqual({
+      bucket: 'states',
+      endpoint: 'https://s3.example.com:9000/store',
+      region: 'eu-central-1',
+      prefix: 'team/cadastre',
+      pathStyle: true,
     });
   });
 
@@ -134,6 +162,11 @@ describe('settings', () => {
       'hunter2',
       'CADASTRE_ENCRYPTION_KEY: must be 32 bytes in base64 (openssl rand -base64 32)',
     ],
+    [
+      'CADASTRE_S3_BUCKET',
+      's3://acme',
+      'CADASTRE_S3_BUCKET: must be 3 to 63 letters, digits, dots, hyphens and underscores',
+    ],
     ['CADASTRE_EDITION', 'hunter2', 'CADASTRE_EDITION: must be one of all, hosted, self-hosted'],
     ['CADASTRE_FEATURE_SET', 'paid', 'CADASTRE_FEATURE_SET: must be one of everything, free'],
     [
@@ -163,6 +196,33 @@ describe('settings', () => {
     ]);
     expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
       expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+    ]);
+  });
+
+  it.each([
+    [
+      'CADASTRE_S3_ENDPOINT',
+      'https://key:secret@s3.example.com',
+      'must be http:// or https:// with a host, without user, password or query',
+    ],
+    ['CADASTRE_S3_REGION', 'eu central', 'must be letters, digits and hyphens'],
+    [
+      'CADASTRE_S3_PREFIX',
+      '/cadastre',
+      'must be names of letters, digits, dots, underscores and hyphens, joined by slashes',
+    ],
+    ['CADASTRE_S3_PATH_STYLE', 'yes', 'must be one of true, false'],
+  ])('%s=%s of a bucket gets its one line', (name, value, meaning) => {
+    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([`${name}: ${meaning}`]);
+  });
+
+  it('place blobs in a folder or in a bucket', () => {
+    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', CADASTRE_BLOBS: '/blobs' })).toEqual([
+      'CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other',
+    ]);
+    expect(linesOf({ CADASTRE_S3_ENDPOINT: 'http://s3:9000', CADASTRE_S3_PATH_STYLE: 'true' })).toEqual([
+      'CADASTRE_S3_ENDPOINT: given, yet CADASTRE_S3_BUCKET is missing',
+      'CADASTRE_S3_PATH_STYLE: given, yet CADASTRE_S3_BUCKET is missing',
     ]);
   });
 

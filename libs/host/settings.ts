@@ -24,8 +24,19 @@ export type Settings = {
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
   /** Null: nothing is published, and the log keeps everything for the day when it is. */
   readonly kafka: { readonly brokers: readonly string[]; readonly topicPrefix: string } | null;
-  /** Absolute. */
+  /** Absolute. Not used where there is a bucket. */
   readonly blobsFolder: string;
+  /** Null: blobs lie in the folder. */
+  readonly s3: {
+    readonly bucket: string;
+    /** Null: Amazon's. */
+    readonly endpoint: string | null;
+    /** Null: the one that AWS's own settings name. */
+    readonly region: string | null;
+    /** Without a slash at its end. */
+    readonly prefix: string;
+    readonly pathStyle: boolean;
+  } | null;
   /** 32 bytes. Null, only when the database is embedded: one is made and kept in the data folder. */
   readonly encryptionKey: Buffer | null;
   readonly edition: Environment['CADASTRE_EDITION'];
@@ -36,6 +47,8 @@ export type Settings = {
   readonly globalRemoteState: boolean;
   /** How often data retention policies are kept to. */
   readonly retentionCheckMs: number;
+  /** Bytes of the largest zip of a provider that is taken. */
+  readonly providerArchiveLimit: number;
   readonly logLevel: Environment['LOG_LEVEL'];
 };
 
@@ -61,7 +74,10 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
 
 /** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
 const contradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
-  const lines = contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']);
+  const lines = [
+    ...contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
+    ...contradictionsOfBlobs(env),
+  ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
   return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
@@ -79,6 +95,22 @@ const contradictionsOfTls = (mode?: string, cert?: string, key?: string): readon
     if (problem) lines.push(`${name}: the file cannot be read (${problem})`);
   }
   return lines;
+};
+
+const OF_THE_BUCKET = [
+  'CADASTRE_S3_ENDPOINT',
+  'CADASTRE_S3_REGION',
+  'CADASTRE_S3_PREFIX',
+  'CADASTRE_S3_PATH_STYLE',
+] as const satisfies readonly (keyof Environment)[];
+
+const contradictionsOfBlobs = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  if (!env['CADASTRE_S3_BUCKET']) {
+    return OF_THE_BUCKET.filter((name) => env[name]).map((name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`);
+  }
+  return env['CADASTRE_BLOBS']
+    ? ['CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other']
+    : [];
 };
 
 const unreadable = (file: string): string | null => {
@@ -103,12 +135,14 @@ const settingsFrom = (env: Environment): Settings => {
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
     kafka: env.KAFKA_BROKERS ? { brokers: env.KAFKA_BROKERS, topicPrefix: env.CADASTRE_TOPIC_PREFIX } : null,
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
+    s3: s3From(env),
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
+    providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     logLevel: env.LOG_LEVEL,
   };
 };
@@ -119,6 +153,17 @@ const tlsFrom = ({
   CADASTRE_TLS_KEY: key,
 }: Environment): Settings['tls'] =>
   cert !== undefined && key !== undefined ? { mode: 'files', cert: resolve(cert), key: resolve(key) } : { mode };
+
+const s3From = (env: Environment): Settings['s3'] =>
+  env.CADASTRE_S3_BUCKET === undefined
+    ? null
+    : {
+        bucket: env.CADASTRE_S3_BUCKET,
+        endpoint: env.CADASTRE_S3_ENDPOINT ?? null,
+        region: env.CADASTRE_S3_REGION ?? null,
+        prefix: env.CADASTRE_S3_PREFIX ?? '',
+        pathStyle: env.CADASTRE_S3_PATH_STYLE,
+      };
 
 // localhost and not 127.0.0.1: terraform's `hostname` arguments and credentials blocks take names.
 const defaultPublicUrl = ({ HOST, PORT }: Environment, scheme: string): string => {

@@ -25,11 +25,23 @@ const isOrigin = (text: string): boolean => {
   return url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password;
 };
 
+/** An origin, perhaps with a path; what is secret goes elsewhere. */
+const isEndpoint = (text: string): boolean => {
+  const url = urlOf(text);
+  return (
+    !!url &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    ![url.search, url.hash, url.username, url.password].some((part) => part !== '')
+  );
+};
+
 const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].includes(urlOf(text)?.protocol ?? '');
 
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 
 const isMinutes = (text: string): boolean => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_440;
+
+const isMebibytes = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_536;
 
 const isBroker = (text: string): boolean => {
   const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
@@ -113,8 +125,49 @@ export const variables = {
   ),
   CADASTRE_BLOBS: variable(
     'CADASTRE_DATA/blobs',
-    'folder for states and configurations, encrypted',
+    'folder for states and configurations, encrypted, and for what is published',
     z.string().exactOptional(),
+  ),
+  CADASTRE_S3_BUCKET: variable(
+    '–',
+    'bucket for the same, in place of a folder; credentials as AWS tools find them (AWS_ACCESS_KEY_ID, …)',
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/,
+        'must be 3 to 63 letters, digits, dots, hyphens and underscores',
+      )
+      .exactOptional(),
+  ),
+  CADASTRE_S3_ENDPOINT: variable(
+    "Amazon's",
+    'address of another store that speaks S3',
+    matching(isEndpoint, 'must be http:// or https:// with a host, without user, password or query').exactOptional(),
+  ),
+  CADASTRE_S3_REGION: variable(
+    'AWS_REGION, with an endpoint us-east-1',
+    'region of the bucket',
+    z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,63}$/, 'must be letters, digits and hyphens')
+      .exactOptional(),
+  ),
+  CADASTRE_S3_PREFIX: variable(
+    '–',
+    'what the keys of all objects begin with, such as cadastre or team/cadastre',
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\/?$/,
+        'must be names of letters, digits, dots, underscores and hyphens, joined by slashes',
+      )
+      .transform((text) => text.replace(/\/$/, ''))
+      .exactOptional(),
+  ),
+  CADASTRE_S3_PATH_STYLE: variable(
+    'false',
+    'true: addresses name the bucket in their path, not in their host; many stores other than Amazon want it',
+    oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
   CADASTRE_ENCRYPTION_KEY: variable(
     'made, kept in the data folder',
@@ -149,6 +202,11 @@ export const variables = {
     '60',
     'how often data retention policies are kept to, in minutes',
     matching(isMinutes, 'must be a whole number from 1 to 1440').transform(Number).default(60),
+  ),
+  CADASTRE_PROVIDER_MAX_MIB: variable(
+    '1024',
+    'the largest zip of a provider that may be uploaded, in MiB',
+    matching(isMebibytes, 'must be a whole number from 1 to 65536').transform(Number).default(1_024),
   ),
   LOG_LEVEL: variable(
     'info',

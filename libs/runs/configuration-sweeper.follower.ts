@@ -1,6 +1,7 @@
 import { fileSweeper, type BlobStore } from '#blob-store';
 import type { Follower } from '#event-store';
 import { ConfigurationFiles } from './configuration-version.files.js';
+import type { WorkspaceEvent } from '#workspaces';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
 
 type Source = Extract<
@@ -21,8 +22,9 @@ export const configurationSweeper = (blobs: BlobStore): Follower => {
   return fileSweeper<Source>({
     name: 'configuration_sweeper',
     table: 'runs.kept_archives',
+    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceEvent['type'],
     on: {
-      ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ born: stream, workspace }),
+      ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ born: stream, owner: workspace }),
       ConfigurationVersionErrored: (_, { stream }) => ({ gone: stream }),
       ConfigurationVersionArchived: (_, { stream }) => ({ gone: stream }),
       ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),

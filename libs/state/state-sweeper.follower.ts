@@ -15,8 +15,9 @@ export const stateSweeper = (blobs: BlobStore): Follower => {
   return fileSweeper<Source>({
     name: 'state_sweeper',
     table: 'state.kept_files',
+    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceEvent['type'],
     on: {
-      StateVersionCreated: ({ id }, { stream }) => ({ born: id, workspace: stream }),
+      StateVersionCreated: ({ id }, { stream }) => ({ born: id, owner: stream }),
       StateVersionDiscarded: ({ id }) => ({ gone: id }),
       StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
     },

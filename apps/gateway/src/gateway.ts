@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { httpServer } from '#edge';
 import { certificateNames, localCertificates, NestLog } from '#host';
-import type { House } from '../../house.js';
+import { inspectBlobs, type House } from '../../house.js';
 import { GatewayModule } from './gateway.module.js';
 
 export type Gateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
@@ -28,5 +28,6 @@ export const openGateway = async (house: House): Promise<Gateway> => {
   const logger = new NestLog(house.logger);
   const app = await httpServer(GatewayModule.over(house), { tls, ids: house.ids, logger });
   await app.listen(house.settings.port, house.settings.host);
+  void inspectBlobs(house);
   return { app, caFile: tls?.caFile ?? null };
 };

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { bytesOf, EncryptedBlobs, FolderBlobs, type BlobStore } from './index.js';
+import { contentOf, MachineClock, newFolder } from './spec.js';
+
+const clock = new MachineClock();
+const KEY = Buffer.alloc(32, 1);
+
+let root: string;
+
+beforeAll(async () => {
+  root = await newFolder();
+});
+
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe('EncryptedBlobs', () => {
+  const encrypted = async (): Promise<{ folder: string; store: BlobStore; file: string }> => {
+    const folder = await newFolder(root);
+    const store = new EncryptedBlobs(new FolderBlobs(folder, clock), KEY);
+    return { folder, store, file: join(folder, 'secret') };
+  };
+
+  it('writes nothing readable, and nothing twice alike', async () => {
+    const { folder, store, file } = await encrypted();
+    await store.put('secret', Buffer.from('hunter2 '.repeat(20_000)));
+    await store.put('again', Buffer.from('hunter2 '.repeat(20_000)));
+    const [one, two] = [await readFile(file), await readFile(join(folder, 'again'))];
+    expect(one.includes('hunter2')).toBe(false);
+    expect(one.subarray(33, 200).equals(two.subarray(33, 200))).toBe(false);
+  });
+
+  const damages: readonly [string, (bytes: Buffer) => Buffer][] = [
+    ['a changed byte', (bytes) => Buffer.from(bytes.map((byte, index) => (index === 70_000 ? byte ^ 1 : byte)))],
+    ['a changed salt', (bytes) => Buffer.from(bytes.map((byte, index) => (index === 5 ? byte ^ 1 : byte)))],
+    ['a missing end', (bytes) => bytes.subarray(0, 33 + 65_552)],
+    ['a missing frame', (bytes) => Buffer.concat([bytes.subarray(0, 33), bytes.subarray(33 + 65_552)])],
+    ['something added', (bytes) => Buffer.concat([bytes, Buffer.from('x')])],
+    ['another format', (bytes) => Buffer.concat([Buffer.of(9), bytes.subarray(1)])],
+    ['hardly anything left', (bytes) => bytes.subarray(0, 40)],
+    ['nothing left', () => Buffer.alloc(0)],
+  ];
+
+  it.each(damages)('does not open what has %s', async (_name, damage) => {
+    const { store, file } = await encrypted();
+    await store.put('secret', randomBytes(200_000));
+    await writeFile(file, damage(await readFile(file)));
+    await expect(contentOf(store, 'secret')).rejects.toThrow(/damaged/);
+  });
+
+  it.each(damages)('gives no wrong byte of what has %s, whatever the range', async (_name, damage) => {
+    const { store, file } = await encrypted();
+    const content = randomBytes(200_000);
+    await store.put('secret', content);
+    await writeFile(file, damage(await readFile(file)));
+    const starts = [0, 60_000, 65_536, 69_000, 131_072, 196_608, 199_999];
+    const answers = await Promise.all(
+      starts.map(async (start) => {
+        const bytes = await contentOf(store, 'secret', { start, end: start + 9 }).catch(() => 'refused');
+        if (bytes === 'refused') return bytes;
+        return content.subarray(start, start + 10).equals(bytes as Buffer) ? 'right' : 'wrong';
+      }),
+    );
+    expect(answers).toContain('refused');
+    expect(answers).not.toContain('wrong');
+  });
+
+  it('does not open one blob in the place of another', async () => {
+    const { folder, store } = await encrypted();
+    await store.put('secret', Buffer.from('mine'));
+    await writeFile(join(folder, 'other'), await readFile(join(folder, 'secret')));
+    await expect(contentOf(store, 'other')).rejects.toThrow(/damaged/);
+  });
+
+  it('does not open anything with another key', async () => {
+    const { folder, store } = await encrypted();
+    await store.put('secret', Buffer.from('mine'));
+    const other = new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(32, 2));
+    await expect(contentOf(other, 'secret')).rejects.toThrow(/another key/);
+    expect(() => new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(16))).toThrow('32 bytes');
+  });
+
+  it('tells a reader who comes by a stream that the inner store broke', async () => {
+    const { store, folder } = await encrypted();
+    await store.put('secret', randomBytes(200_000));
+    const broken = new EncryptedBlobs(new BreakingBlobs(folder, clock), KEY);
+    await expect(contentOf(broken, 'secret')).rejects.toThrow('disk gone');
+    await expect(contentOf(broken, 'secret', { start: 70_000 })).rejects.toThrow('disk gone');
+  });
+});
+
+/** Reads a little, then fails. */
+class BreakingBlobs extends FolderBlobs {
+  override async get(...asked: Parameters<FolderBlobs['get']>): ReturnType<FolderBlobs['get']> {
+    const found = await super.get(...asked);
+    if (!found) return null;
+    const content = Readable.from(
+      (async function* () {
+        yield (await bytesOf(found.content)).subarray(0, 1_000);
+        throw new Error('disk gone');
+      })(),
+    );
+    return { size: found.size, content };
+  }
+}

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FolderBlobs } from './index.js';
+import { filesIn, MachineClock, newFolder } from './spec.js';
+
+const clock = new MachineClock();
+
+describe('FolderBlobs', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await newFolder();
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('knows nothing of keys that begin with another blob’s', async () => {
+    const store = new FolderBlobs(folder, clock);
+    await store.put('a/b', Buffer.from('x'));
+    expect([await store.get('a/b/c'), await store.head('a/b/c')]).toEqual([null, null]);
+    await store.delete('a/b/c');
+  });
+
+  it('removes drafts that a killed process left a day ago, and no younger ones', async () => {
+    await new FolderBlobs(folder, clock).put('first', Buffer.from('x'));
+    const [old, young] = [join(folder, '.drafts', 'old'), join(folder, '.drafts', 'young')];
+    await writeFile(old, 'left');
+    await writeFile(young, 'being written');
+    const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    await utimes(old, yesterday, yesterday);
+    await new FolderBlobs(folder, clock).put('second', Buffer.from('y'));
+    expect((await filesIn(folder)).toSorted()).toEqual([young, join(folder, 'first'), join(folder, 'second')]);
+  });
+});

@@ -1,0 +1,247 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { Clock } from '#kernel';
+import { startS3, type TestS3 } from '../../test/support/s3/index.js';
+import { BlobExists, bytesOf, S3Blobs, type S3Place } from './index.js';
+import { inspectBucket } from './s3-inspection.js';
+import { contentOf, MachineClock, piecesOf, s3Place } from './spec.js';
+
+class Tomorrow extends Clock {
+  override now(): Date {
+    return new Date(Date.now() + 25 * 60 * 60 * 1000);
+  }
+}
+
+const clock = new MachineClock();
+
+let s3: TestS3;
+let place: S3Place;
+let store: S3Blobs;
+
+beforeAll(async () => {
+  s3 = await startS3();
+  Object.assign(process.env, s3.credentials);
+});
+
+afterAll(() => s3.stop());
+
+beforeEach(() => {
+  place = s3Place(s3);
+  store = new S3Blobs(place, clock);
+});
+
+/** What a request or follower meets. */
+const errorOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('S3Blobs', () => {
+  it('puts blobs below the prefix, where other prefixes do not see them', async () => {
+    await store.put('a/b', Buffer.from('x'));
+    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/a/b`]);
+    expect(await new S3Blobs(s3Place(s3), clock).head('a/b')).toBeNull();
+    const bare = new S3Blobs({ ...place, prefix: '' }, clock);
+    expect((await contentOf(bare, `${place.prefix}/a/b`))?.toString()).toBe('x');
+  });
+
+  it('lets exactly one of several win who write in parts, and leaves nothing of the others', async () => {
+    const attempts = Array.from({ length: 5 }, (_, n) => store.put('race', piecesOf(7 + n, 1024 * 1024)));
+    const results = await Promise.allSettled(attempts);
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    expect(others).toHaveLength(4);
+    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExists);
+    expect(await store.head('race')).toEqual({ size: (7 + winner) * 1024 * 1024 });
+    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/race`]);
+  });
+
+  it('aborts what killed processes have left in parts a day ago, nothing younger, nothing of others', async () => {
+    const begin = (Key: string) => s3.client.createMultipartUpload({ Bucket: s3.bucket, Key });
+    await begin(`${place.prefix}/left`);
+    const foreign = `${s3Place(s3).prefix}/left`;
+    await begin(foreign);
+    await store.inspect();
+    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/left in parts`]);
+    await new S3Blobs(place, new Tomorrow()).inspect();
+    expect(await s3.left(place.prefix)).toEqual([]);
+    expect(await s3.left(foreign)).toEqual([`${foreign} in parts`]);
+  });
+
+  it('says when it is used with wrong credentials or no bucket, and never what the credentials are', async () => {
+    await expect(new S3Blobs({ ...place, bucket: 'no-such-bucket' }, clock).inspect()).rejects.toThrow(
+      's3:PutObject: NoSuchBucket (HTTP 404)',
+    );
+    const stranger = { AWS_ACCESS_KEY_ID: s3.credentials.AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: 'wrong-and-secret' };
+    Object.assign(process.env, stranger);
+    // The SDK asks for credentials when it first signs something.
+    const refused = new S3Blobs(place, clock);
+    const errors = [
+      await errorOf(refused.inspect()),
+      await errorOf(refused.put('a', Buffer.from('x'))),
+      await errorOf(refused.get('a')),
+      await errorOf(refused.delete('a')),
+    ] as Error[];
+    Object.assign(process.env, s3.credentials);
+    expect(errors.map(({ message }) => message)).toEqual([
+      's3:PutObject: SignatureDoesNotMatch (HTTP 403)',
+      ...Array.from({ length: 3 }, () => 'the bucket of blobs cannot be used: SignatureDoesNotMatch (HTTP 403)'),
+    ]);
+    const whole = errors.map((error) => JSON.stringify([error, error.stack, error.cause])).join();
+    for (const secret of Object.values(stranger)) expect(whole).not.toContain(secret);
+  });
+
+  it('takes a missing bucket for no answer, not for a blob that is missing', async () => {
+    const nowhere = new S3Blobs({ ...place, bucket: 'no-such-bucket' }, clock);
+    await expect(nowhere.get('a')).rejects.toThrow('NoSuchBucket (HTTP 404)');
+  });
+});
+
+describe('the inspection of a bucket', () => {
+  it('finds nothing wrong, and leaves nothing', async () => {
+    await store.inspect();
+    expect(await s3.left(place.prefix)).toEqual([]);
+  });
+
+  it.each(['PutObjectCommand', 'CompleteMultipartUploadCommand'])(
+    'finds that %s overwrites what is there',
+    async (careless) => {
+      const client = s3.anotherClient();
+      client.middlewareStack.add(
+        (next, { commandName }) =>
+          (asked) => {
+            if (commandName === careless) Object.assign(asked.input, { IfNoneMatch: undefined });
+            return next(asked);
+          },
+        { step: 'initialize' },
+      );
+      await expect(inspectBucket(client, place)).rejects.toThrow(
+        's3:PutObject: the store does not keep to If-None-Match, so blobs could be overwritten',
+      );
+      expect(await s3.left(place.prefix)).toEqual([]);
+    },
+  );
+});
+
+/** Between a store and its server, on a port of its own. */
+class Line {
+  /** How many answers are still to be lost, of requests whose first line this matches. */
+  losing = 0;
+  of = /^/;
+  lost = 0;
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+
+  constructor(to: string) {
+    const { hostname, port } = new URL(to);
+    this.server = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      let asked = '';
+      for (const socket of [near, far]) {
+        this.sockets.add(socket);
+        socket.on('error', () => undefined).on('close', () => [near, far].forEach((end) => end.destroy()));
+      }
+      near.on('data', (bytes: Buffer) => {
+        const line = bytes.subarray(0, 1_000).toString('latin1');
+        if (/^[A-Z]+ \S+ HTTP/.test(line)) asked = line;
+        far.write(bytes);
+      });
+      far.on('data', (bytes: Buffer) => {
+        // Of a larger request, an answer that it may go on is none yet.
+        if (this.losing > 0 && this.of.test(asked) && !bytes.toString('latin1').startsWith('HTTP/1.1 100')) {
+          this.losing -= 1;
+          this.lost += 1;
+          near.destroy();
+        } else near.write(bytes);
+      });
+    });
+  }
+
+  async open(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+}
+
+describe('S3Blobs over a bad line', () => {
+  let line: Line;
+
+  beforeEach(async () => {
+    line = new Line(s3.endpoint);
+    store = new S3Blobs({ ...place, endpoint: await line.open() }, clock);
+  });
+
+  afterEach(() => line.close());
+
+  it.each([
+    ['in one piece', 10, /^PUT/],
+    ['in parts', 700, /^POST \S+uploadId=/],
+  ])('knows its own blob again when the answer to it is lost, put %s', async (_how, count, of) => {
+    Object.assign(line, { losing: 1, of });
+    await store.put('mine', piecesOf(count, 10_000));
+    expect(line.lost).toBe(1);
+    expect((await contentOf(store, 'mine'))?.equals(await bytesOf(piecesOf(count, 10_000)))).toBe(true);
+    await expect(store.put('mine', Buffer.from('another'))).rejects.toBeInstanceOf(BlobExists);
+    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/mine`]);
+  });
+
+  it('tells a reader whose blob breaks off that the store is away', async () => {
+    await store.put('large', piecesOf(2_000, 10_000));
+    const found = await store.get('large');
+    const reading = (async () => {
+      for await (const _ of found?.content ?? []) line.cut();
+    })();
+    expect(await errorOf(reading)).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('survives a line that breaks before anybody reads', async () => {
+    await store.put('large', piecesOf(2_000, 10_000));
+    const [unread, late] = [await store.get('large'), await store.get('large')];
+    line.cut();
+    unread?.content.destroy();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await errorOf(bytesOf(late?.content as Readable))).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('S3Blobs whose server is away', () => {
+  it('are unavailable until it is back, and say so to the operator', async () => {
+    await store.put('here', Buffer.from('x'));
+    const half = (async function* () {
+      yield* piecesOf(600, 10_000);
+      await s3.kill();
+      yield* piecesOf(600, 10_000);
+    })();
+    const refusals = [
+      await errorOf(store.put('half', half)),
+      await errorOf(store.put('new', Buffer.from('y'))),
+      await errorOf(store.get('here')),
+      await errorOf(store.head('here')),
+      await errorOf(store.delete('here')),
+    ];
+    expect(refusals.map(String)).toEqual(
+      Array.from({ length: 5 }, () => 'Refused: The store of files is not available at the moment. Please try again.'),
+    );
+    for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'unavailable', retryAfter: 1 });
+    await expect(store.inspect()).rejects.toThrow(/^s3:PutObject: .*ECONNREFUSED/);
+    await s3.restart();
+    await store.put('new', Buffer.from('y'));
+    expect((await contentOf(store, 'here'))?.toString()).toBe('x');
+    expect(await store.head('half')).toBeNull();
+    await new S3Blobs(place, new Tomorrow()).inspect();
+    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/here`, `${place.prefix}/new`]);
+  });
+});

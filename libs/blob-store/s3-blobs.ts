@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Clock } from '#kernel';
+import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
+import { clamped, type ByteRange } from './byte-range.js';
+import { openS3, type OpenS3, type S3Place } from './s3-client.js';
+import { isBeyond, isContested, isMissing, storeAway, translated } from './s3-errors.js';
+import { abortAbandoned, inspectBucket } from './s3-inspection.js';
+
+/*
+ * A blob of up to one part is sent as one request, a larger one in parts. One part is collected while another is sent, so
+ * an upload holds three parts at most, one of them being put together. S3 takes parts from 5 MiB, and 10,000 of them: a
+ * blob has 48 GiB at most.
+ */
+const PART = 5 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+const piecesOf = async function* (content: BlobContent): AsyncGenerator<Uint8Array> {
+  if (content instanceof Uint8Array) yield content;
+  else yield* content;
+};
+
+/** Remembers what the content broke by: not all that ends an upload is the store's fault. */
+class Source implements AsyncIterable<Uint8Array> {
+  broken: { readonly by: unknown } | null = null;
+
+  constructor(private readonly content: BlobContent) {}
+
+  // No generator: an upload that ends early would throw its own reason into it.
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const pieces = piecesOf(this.content);
+    return {
+      next: () =>
+        pieces.next().catch((error: unknown) => {
+          this.broken = { by: error };
+          throw error;
+        }),
+      return: () => pieces.return(undefined),
+    };
+  }
+}
+
+const headerOf = (range: ByteRange): string => {
+  const { start, end } = clamped(range, Infinity);
+  return `bytes=${start}-${end === Infinity ? '' : end}`;
+};
+
+/** `bytes 0-9/100`. */
+const sizeIn = (contentRange: string | undefined): number => Number(contentRange?.split('/')[1]);
+
+const translating = async function* (body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw translated(error);
+  }
+};
+
+/** What the store sends, with errors as ours. A line that breaks before anybody reads is told to who reads then. */
+const readable = (body: Readable): Readable => {
+  body.on('error', () => undefined);
+  const content = Readable.from(translating(body), { objectMode: false });
+  // A generator that was never begun ends nothing.
+  return content.once('close', () => body.destroy());
+};
+
+/**
+ * Blobs as objects in a bucket, which any number of processes may share.
+ *
+ * An object appears when it is whole, and only where there is none of its name (`If-None-Match`), so of two writers
+ * exactly one wins. Each upload names its writer: who is told that somebody was there before may have been that itself,
+ * in an attempt whose answer was lost.
+ */
+export class S3Blobs extends BlobStore {
+  private opened: Promise<OpenS3> | null = null;
+
+  constructor(
+    private readonly place: S3Place,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override async put(key: string, content: BlobContent): Promise<void> {
+    const object = this.objectOf(key);
+    const { s3, Upload } = await this.open();
+    const writer = randomUUID();
+    const source = new Source(content);
+    const upload = new Upload({
+      client: s3,
+      partSize: PART,
+      queueSize: PARTS_AT_ONCE,
+      params: {
+        ...object,
+        Body: Readable.from(source, { objectMode: false }),
+        IfNoneMatch: '*',
+        Metadata: { writer },
+      },
+    });
+    try {
+      await upload.done();
+    } catch (error) {
+      if (source.broken) throw source.broken.by;
+      if (!isContested(error)) throw translated(error);
+      await this.demandWriter(key, writer);
+    }
+  }
+
+  override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
+    const object = this.objectOf(key);
+    const wanted = range ? { Range: headerOf(range) } : {};
+    const { s3 } = await this.open();
+    try {
+      const { Body, ContentLength, ContentRange } = await s3.getObject({ ...object, ...wanted });
+      return { size: range ? sizeIn(ContentRange) : Number(ContentLength), content: readable(Body as Readable) };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      if (isBeyond(error)) throw new RangeError(`blob ${key} ends before byte ${range?.start}`);
+      throw translated(error);
+    }
+  }
+
+  override async head(key: string): Promise<{ readonly size: number } | null> {
+    const found = await this.look(key);
+    return found && { size: found.size };
+  }
+
+  override async delete(key: string): Promise<void> {
+    const object = this.objectOf(key);
+    const { s3 } = await this.open();
+    await s3.deleteObject(object).catch((error: unknown) => {
+      throw translated(error);
+    });
+  }
+
+  override async inspect(): Promise<void> {
+    const { s3 } = await this.open();
+    await inspectBucket(s3, this.place);
+    await abortAbandoned(s3, this.place, this.clock.now());
+  }
+
+  private open(): Promise<OpenS3> {
+    return (this.opened ??= openS3(this.place));
+  }
+
+  private objectOf(key: string): { readonly Bucket: string; readonly Key: string } {
+    const { bucket, prefix } = this.place;
+    return { Bucket: bucket, Key: prefix === '' ? checkKey(key) : `${prefix}/${checkKey(key)}` };
+  }
+
+  private async look(key: string): Promise<{ readonly size: number; readonly writer: string | undefined } | null> {
+    const object = this.objectOf(key);
+    const { s3 } = await this.open();
+    try {
+      const { ContentLength, Metadata } = await s3.headObject(object);
+      return { size: Number(ContentLength), writer: Metadata?.['writer'] };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw translated(error);
+    }
+  }
+
+  private async demandWriter(key: string, writer: string): Promise<void> {
+    const found = await this.look(key);
+    if (found?.writer === writer) return;
+    // Whoever was in the way has gone: deleted in between, or it failed as well.
+    throw found ? new BlobExists(key) : storeAway();
+  }
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from 'node:http';
+import { startS3, type TestS3 } from '../../test/support/s3/index.js';
+import { until } from '../../test/support/product.js';
+import { answered, makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { newStateVersion, pathOf, stateFile, type StateFile } from '../../test/support/state-file.js';
+import { piecesOf } from './spec.js';
+
+const PREFIX = 'acme/cadastre';
+const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
+
+let s3: TestS3;
+let server: TestServer;
+let workspace: string;
+
+beforeAll(async () => {
+  s3 = await startS3();
+  Object.assign(process.env, s3.credentials);
+  server = await startTestServer({
+    env: {
+      CADASTRE_S3_BUCKET: s3.bucket,
+      CADASTRE_S3_ENDPOINT: s3.endpoint,
+      CADASTRE_S3_PREFIX: PREFIX,
+      CADASTRE_S3_PATH_STYLE: 'true',
+    },
+    followers: true,
+  });
+  await makeOrganization(server, 'acme');
+  workspace = await makeWorkspace(server, 'acme', 'states');
+  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+});
+
+afterAll(async () => {
+  await server.close();
+  await s3.stop();
+});
+
+const announce = async (state: StateFile): Promise<{ id: string; upload: string }> => {
+  const announced = answered(
+    await server.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(state, { inline: false })),
+    201,
+  );
+  const { id, attributes } = announced.body.data;
+  return { id: id as string, upload: pathOf(attributes['hosted-state-upload-url']) };
+};
+
+const put = (path: string, bytes: Buffer) =>
+  fetch(`${server.url}${path}`, { method: 'PUT', body: bytes as unknown as string });
+
+/** Raw, so that the secret in it would be seen. */
+const objectOf = async (key: string): Promise<Buffer> => {
+  const { Body } = await s3.client.getObject({ Bucket: s3.bucket, Key: key });
+  return Buffer.from((await Body?.transformToByteArray()) ?? []);
+};
+
+describe('a server whose files lie in S3', () => {
+  it('keeps states there encrypted, and gives them back', async () => {
+    const state = stateFile({
+      serial: 1,
+      lineage: LINEAGE,
+      outputs: { a: { value: 'hunter2', type: 'string', sensitive: true } },
+    });
+    const { id, upload } = await announce(state);
+    expect((await put(upload, state.bytes)).status).toBe(200);
+    const key = `${PREFIX}/state-versions/${id}/state`;
+    expect(await s3.left(PREFIX)).toEqual([key]);
+    expect((await objectOf(key)).includes('hunter2')).toBe(false);
+    expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
+  });
+
+  it('leaves nothing of an upload whose client goes away in the middle', async () => {
+    const { id, upload } = await announce(stateFile({ serial: 2, lineage: LINEAGE }));
+    const before = await s3.left(PREFIX);
+    const half = request(`${server.url}${upload}`, { method: 'PUT', headers: { 'content-length': 50_000_000 } });
+    half.on('error', () => undefined);
+    for await (const piece of piecesOf(1_200, 10_000)) half.write(piece);
+    // What is larger than a part is sent to the store before it is whole.
+    await until(async () => (await s3.left(PREFIX)).length > before.length, 'parts are with the store');
+    half.destroy();
+    await until(async () => (await s3.left(PREFIX)).length === before.length, 'they are gone');
+    expect(await s3.left(PREFIX)).toEqual(before);
+    expect((await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status).toBe('pending');
+  });
+
+  it('asks to try again while the store is away', async () => {
+    const state = stateFile({ serial: 3, lineage: LINEAGE });
+    const { id, upload } = await announce(state);
+    await s3.kill();
+    const refused = await put(upload, state.bytes);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ errors: [{ status: '503', title: 'unavailable' }] });
+    await s3.restart();
+    expect((await put(upload, state.bytes)).status).toBe(200);
+    await s3.kill();
+    const download = await server.get(`/api/v2/state-versions/${id}/download`);
+    expect([download.status, download.headers.get('retry-after')]).toEqual([503, '1']);
+    await s3.restart();
+    expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
+  });
+
+  it('removes files with what they belong to, as soon as the store is back', async () => {
+    await s3.kill();
+    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
+    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    await s3.restart();
+    await until(async () => (await s3.left(PREFIX)).length === 0, 'the files of the workspace are gone');
+    expect(await s3.left(PREFIX)).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A line to a server that a test can cut, and mend. */
+export type Line = {
+  /** The server's address, by way of the line. */
+  readonly url: string;
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export const layLine = async (to: string): Promise<Line> => {
+  const target = new URL(to);
+  const open = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket)).on('error', () => undefined);
+  };
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) keep(socket);
+    near.pipe(far).pipe(near);
+    near.once('close', () => far.destroy());
+    far.once('close', () => near.destroy());
+  });
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const cut = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of open) socket.destroy();
+    await closed;
+  };
+  const port = await listen(0);
+  return {
+    url: Object.assign(new URL(to), { hostname: '127.0.0.1', port: String(port) }).toString(),
+    cut,
+    mend: async () => void (await listen(port)),
+    close: () => (server.listening ? cut() : Promise.resolve()),
+  };
+};

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { S3 } from '@aws-sdk/client-s3';
+import { freePorts } from '../free-ports.js';
+import { cached, fetchJars, runJava } from '../java.js';
+
+/** A real server that speaks S3, checks signatures, and keeps its objects in a folder. */
+export type TestS3 = {
+  readonly endpoint: string;
+  /** For the environment of whoever is to use it. */
+  readonly credentials: { readonly AWS_ACCESS_KEY_ID: string; readonly AWS_SECRET_ACCESS_KEY: string };
+  readonly bucket: string;
+  /** For looking from outside. */
+  readonly client: S3;
+  anotherClient(): S3;
+  /** Keys of all objects that begin so, and of uploads in parts that nobody has completed or aborted. */
+  left(prefix: string): Promise<string[]>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** After `kill`: the same port, the same objects. Resolves when it answers. */
+  restart(): Promise<void>;
+  /** Ends it for good and removes its data. */
+  stop(): Promise<void>;
+};
+
+const HERE = import.meta.dirname;
+const VERSION = '4.1.0';
+/** 1 s on an idle machine. */
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+const BUCKET = 'cadastre-test';
+
+/** Resolves when the server answers. Fails, and never skips, where the machine can run none. */
+export const startS3 = async (): Promise<TestS3> => {
+  const jars = await cached(`s3proxy-${VERSION}`, (folder) => fetchJars(join(HERE, 'pom.xml'), folder));
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-s3-'));
+  const [port] = await freePorts();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = {
+    AWS_ACCESS_KEY_ID: 'cadastre-test-key',
+    AWS_SECRET_ACCESS_KEY: randomBytes(20).toString('hex'),
+  };
+  const properties = join(folder, 's3proxy.properties');
+  await mkdir(join(folder, 'objects'));
+  await writeFile(properties, propertiesOf(endpoint, credentials, join(folder, 'objects')));
+
+  const small = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  const quiet = `-Dlogback.configurationFile=${join(HERE, 'logback.xml')}`;
+  const java = [...small, quiet, '-cp', join(jars, '*'), 'org.gaul.s3proxy.Main', '--properties', properties];
+  const launch = () => runJava(java, join(folder, 'output.txt'));
+  let server = await launch();
+  const anotherClient = (): S3 =>
+    new S3({
+      endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials: {
+        accessKeyId: credentials.AWS_ACCESS_KEY_ID,
+        secretAccessKey: credentials.AWS_SECRET_ACCESS_KEY,
+      },
+    });
+  const client = anotherClient();
+  const stop = async (): Promise<void> => {
+    client.destroy();
+    await server.kill();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const answer = async (): Promise<void> => {
+    try {
+      await untilItAnswers(endpoint, () => server.failure());
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  };
+  await answer();
+  await client.createBucket({ Bucket: BUCKET });
+  return {
+    endpoint,
+    credentials,
+    bucket: BUCKET,
+    client,
+    anotherClient,
+    left: async (prefix) => {
+      const below = { Bucket: BUCKET, Prefix: prefix };
+      const { Contents = [] } = await client.listObjectsV2(below);
+      const { Uploads = [] } = await client.listMultipartUploads(below);
+      return [...Contents.map(({ Key }) => `${Key}`), ...Uploads.map(({ Key }) => `${Key} in parts`)];
+    },
+    kill: () => server.kill(),
+    restart: async () => {
+      server = await launch();
+      await answer();
+    },
+    stop,
+  };
+};
+
+const propertiesOf = (endpoint: string, credentials: TestS3['credentials'], folder: string): string =>
+  Object.entries({
+    's3proxy.endpoint': endpoint,
+    's3proxy.authorization': 'aws-v2-or-v4',
+    's3proxy.identity': credentials.AWS_ACCESS_KEY_ID,
+    's3proxy.credential': credentials.AWS_SECRET_ACCESS_KEY,
+    'jclouds.provider': 'filesystem-nio2',
+    'jclouds.filesystem.basedir': folder,
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+
+const untilItAnswers = async (endpoint: string, failure: () => string | null): Promise<void> => {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const answered = await fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+    if (answered) return;
+    const said = failure();
+    if (said !== null) throw new Error(`the S3 server ended by itself: ${said.slice(-2_000)}`);
+    if (Date.now() > deadline) throw new Error(`the S3 server did not answer within ${START_TIMEOUT_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+};
