@@ -7,6 +7,7 @@ import type { Settings } from '#host';
 import type { Clock, Ids } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
+import { abandonedUploads, registrySlice, releaseSweeper } from '#registry';
 import { retentionChore, retentionSlice } from '#retention';
 import { configurationSweeper, runsSlice } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
@@ -27,6 +28,7 @@ const subjects: readonly Slice[] = [
   sshKeysSlice,
   variablesSlice,
   retentionSlice,
+  registrySlice,
 ];
 
 /** Every event type that can be in the log. */
@@ -36,10 +38,24 @@ export const registry = registryOf(subjects);
 export const slices: readonly Slice[] = [vaultSlice, ...subjects, historySlice, auditTrailSlice(registry)];
 
 /** Followers that remove files; they want the files' store, so no slice can list them. */
-export const sweepers = (blobs: BlobStore): readonly Follower[] => [configurationSweeper(blobs), stateSweeper(blobs)];
+export const sweepers = (blobs: BlobStore): readonly Follower[] => [
+  configurationSweeper(blobs),
+  stateSweeper(blobs),
+  releaseSweeper(blobs),
+];
+
+type Tools = {
+  readonly store: EventStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
 
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
 export const chores = (
-  { store, clock, ids }: { readonly store: EventStore; readonly clock: Clock; readonly ids: Ids },
+  { store, blobs, clock, ids }: Tools,
   { edition }: Pick<Settings, 'edition'>,
-): readonly Chore[] => (edition === 'hosted' ? [] : [retentionChore(store, clock, ids)]);
+): readonly Chore[] => [
+  ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids)]),
+  abandonedUploads(store.database, blobs, clock),
+];

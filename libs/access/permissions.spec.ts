@@ -40,6 +40,7 @@ const LOOKS_AROUND: readonly Permission[] = [
   'read-teams',
   'read-agent-pools',
   'read-reserved-tag-keys',
+  'read-providers',
 ];
 
 /** What `runs: read` is worth, the least that anybody can be given on a workspace. */
@@ -137,7 +138,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
   ],
   'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
-  run: ['read-entitlements'],
+  run: ['read-entitlements', 'read-providers'],
   member: LOOKS_AROUND,
   readWorkspaces: READS_ALL,
   readProjects: READS_ALL,
@@ -151,7 +152,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
   manageOrganizationAccess: ['manage-organization-access'],
   accessSecretTeams: ['read-secret-teams'],
   // Registry and policies have nothing to manage yet.
-  manageProviders: [],
+  manageProviders: ['manage-providers'],
   manageModules: [],
   managePolicies: [],
   managePolicyOverrides: [],

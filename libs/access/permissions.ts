@@ -128,6 +128,10 @@ export const permissions = {
   'read-variable-sets': { standing: WORKSPACE_READERS, grant: 'variable-sets:read' },
   'manage-variable-sets': { standing: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
 
+  // The provider registry (contract §5). A run installs what its configuration wants.
+  'read-providers': { standing: [...EVERYBODY, 'run'] },
+  'manage-providers': { standing: ['owner', 'manageProviders'] },
+
   // Keys and agents.
   'read-ssh-keys': { standing: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
   'manage-ssh-keys': { standing: ['owner', 'manageVcsSettings'] },

@@ -22,6 +22,9 @@ const KIND_OF_STATUS = new Map(
   Object.entries(ANSWERS).map(([kind, [status]]) => [status as number, kind as RefusalKind]),
 );
 
+/** For who tells refusals in words of another protocol. */
+export const statusOf = ({ kind }: Refused): number => ANSWERS[kind][0];
+
 const errorObject = (status: number, title: string, problem: Problem): Record<string, unknown> => ({
   // A string: clients lose the whole message when it is a number.
   status: String(status),

@@ -23,15 +23,15 @@ const ASKED = {
   'can-update-agent-pools': 'manage-agent-pools',
   'can-update-api-token': 'manage-organization-tokens',
   'can-update-ssh-keys': 'manage-ssh-keys',
+  'can-create-provider': 'manage-providers',
+  'can-manage-custom-providers': 'manage-providers',
   'can-read-audit-trail': 'read-audit-trail',
 } as const satisfies Record<string, Permission>;
 
 /** What nobody can do here, because it is not there. */
 const NEVER = [
   'can-create-module',
-  'can-create-provider',
   'can-deploy-no-code-modules',
-  'can-manage-custom-providers',
   'can-manage-no-code-modules',
   'can-manage-public-modules',
   'can-manage-public-providers',

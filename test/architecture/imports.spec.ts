@@ -20,6 +20,12 @@ const SMALL_HOUSE: Readonly<Record<string, string>> = {
   'libs/access/rules.ts': `export * from './actor.js';`,
   'libs/access/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
   'libs/host/index.ts': `export const settings = 1;`,
+  'libs/provider-release/index.ts': `export * from './rules.js'; export { key } from './signing-key.js';`,
+  'libs/provider-release/rules.ts': `
+    import { parse } from 'semver';
+    import { message } from '#kernel';
+    export const version = [parse, message];`,
+  'libs/provider-release/signing-key.ts': `import { readKey } from 'openpgp'; export const key = readKey;`,
   'libs/tags/index.ts': `export { tagsSlice } from './tags.slice.js'; export type { Tag } from './tag.js';`,
   'libs/tags/tag.ts': `export type Tag = string; export const tag = 't';`,
   'libs/tags/to-tag.ts': `export class ToTag {}`,
@@ -80,6 +86,16 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import type { Store } from '#event-store'; export type Grant = Store;`,
   },
   {
+    rule: 'release-rules-are-pure',
+    file: 'libs/provider-release/archive-names.ts',
+    content: `import { key } from './signing-key.js'; export const name = key;`,
+  },
+  {
+    rule: 'provider-release-knows-the-kernel',
+    file: 'libs/provider-release/served.ts',
+    content: `import { document } from '#json-api'; export const served = document;`,
+  },
+  {
     rule: 'kernel-imports-nothing',
     file: 'libs/kernel/clock.ts',
     content: `import { hrtime } from 'node:process'; export const now = hrtime;`,
@@ -125,9 +141,19 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { gateway } from '../../gateway/src/gateway.js'; export const publisher = gateway;`,
   },
   {
+    rule: 'publisher-stands-light',
+    file: 'apps/provider/src/heavy.ts',
+    content: `import { store } from '#event-store'; export const heavy = store;`,
+  },
+  {
     rule: 'pg-at-the-edge',
     file: 'libs/runs/runs.pool.ts',
     content: `import pg from 'pg'; export const pool = pg.Pool;`,
+  },
+  {
+    rule: 's3-at-the-edge',
+    file: 'libs/runs/runs.bucket.ts',
+    content: `import { S3 } from '@aws-sdk/client-s3'; export const s3 = S3;`,
   },
   {
     rule: 'kafka-at-the-edge',
@@ -137,12 +163,13 @@ const VIOLATIONS: readonly Planted[] = [
 ];
 
 const LAWFUL: Readonly<Record<string, string>> = {
-  // Rules know the kernel, their own slice, and the rules of access …
+  // Rules know the kernel, their own slice, and the rules of access and of releases …
   'libs/runs/run.ts': `
     import { message } from '#kernel';
     import { actor } from '#access/rules';
+    import { version } from '#provider-release/rules';
     import { plan } from './plan.js';
-    export const run = [message, actor, plan];`,
+    export const run = [message, actor, version, plan];`,
   'libs/runs/plan.ts': `export const plan = 1;`,
   // … what is wired knows the base, its neighbours' types, and the commands that may be sent to them …
   'libs/runs/runs.handler.ts': `
@@ -167,11 +194,13 @@ const LAWFUL: Readonly<Record<string, string>> = {
   // … types may go round in a circle, for they are gone when it runs …
   'libs/json-api/left.ts': `import type { Right } from './right.js'; export type Left = Right | 1;`,
   'libs/json-api/right.ts': `import { type Left } from './left.js'; export type Right = Left[];`,
+  'apps/provider/src/publish.ts': `import { message } from '#kernel'; export const publish = message;`,
   // … and the one process that holds all the others knows them all.
   'apps/cadastre/src/serve.ts': `
     import { run } from '#runs';
     import { gateway } from '../../gateway/src/gateway.js';
-    export const serve = [run, gateway];`,
+    import { publish } from '../../provider/src/publish.js';
+    export const serve = [run, gateway, publish];`,
   'test/e2e/all.spec.ts': `
     import pg from 'pg';
     import { serve } from '../../apps/cadastre/src/serve.js';

@@ -30,6 +30,8 @@ import {
   resource,
 } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
+import { addKey, makeProvider, publishVersion } from '../support/registry.js';
+import { makeSigner } from '../support/releases.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { withoutSignals } from '../support/log.js';
 
@@ -41,6 +43,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'bytes, under addresses that documents of state versions tell',
   'configuration-files': 'bytes, under addresses that documents of configuration versions tell',
+  'release-files': 'bytes, under addresses that documents of provider versions and platforms tell',
+  'provider-protocol': 'Terraform’s own protocol for installing providers',
   'task-stages': 'a list that is always empty: there are no run tasks',
 };
 
@@ -57,6 +61,7 @@ const SUBLET: Readonly<Record<string, readonly string[]>> = {
 /** What a list cannot be asked for without. */
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
+  '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
   '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
 
@@ -137,7 +142,25 @@ const furnish = async (): Promise<typeof seeds> => {
   const run = await makeRun(server, workspace);
   const comment = resource('comments', { body: 'well' });
   const said = answered(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
+  const signer = await makeSigner();
+  answered(await addKey(server, 'acme', signer), 201);
+  const provider = await makeProvider(server, 'acme', 'aws');
+  await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
   return {
+    'registry-providers': provider,
+    'organizations/acme/registry-providers': 'private',
+    private: 'acme',
+    'organizations/acme/registry-providers/private/acme': 'aws',
+    versions: '1.0.0',
+    platforms: 'linux',
+    'organizations/acme/registry-providers/private/acme/aws/versions/1.0.0/platforms/linux': 'amd64',
+    'gpg-keys': 'acme',
+    '/api/registry/private/v2/gpg-keys/acme': signer.keyId,
+    '/api/registry/v1/providers': 'acme',
+    '/api/registry/v1/providers/acme': 'aws',
+    '/api/registry/v1/providers/acme/aws': '1.0.0',
+    '/api/registry/v1/providers/acme/aws/1.0.0/download': 'linux',
+    '/api/registry/v1/providers/acme/aws/1.0.0/download/linux': 'amd64',
     'configuration-versions': configuration,
     runs: run,
     plans: run.replace('run-', 'plan-'),

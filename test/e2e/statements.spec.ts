@@ -16,6 +16,21 @@ import {
   related,
   resource,
 } from '../support/seeds.js';
+import {
+  addKey,
+  GPG_KEYS,
+  makeProvider,
+  makeVersion,
+  pathOfProvider,
+  pathOfProviders,
+  pathOfVersion,
+  platformAttributes,
+  platformBody,
+  providerBody,
+  publishVersion,
+  versionBody,
+} from '../support/registry.js';
+import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { withoutSignals } from '../support/log.js';
@@ -67,7 +82,13 @@ beforeAll(async () => {
   busy = await makeBusy();
   const set = resource('varsets', { name: 'applied' }, { workspaces: related('workspaces', busy) });
   await server.post('/api/v2/organizations/acme/varsets', set);
+  const signer = await makeSigner();
+  await addKey(server, 'acme', signer);
+  await makeProvider(server, 'acme', 'aws');
+  await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
 });
+
+const PROVIDER = pathOfProvider('acme', 'aws');
 
 const makeBusy = async (): Promise<string> => {
   const workspace = await makeWorkspace(server, 'acme', 'busy', { 'execution-mode': 'agent', 'agent-pool-id': pool });
@@ -118,6 +139,15 @@ describe('a read is one statement', () => {
     ['those that count in it, also of sets', () => `/api/v2/workspaces/${id}/all-vars`],
     ['sets with what they are applied to', () => '/api/v2/organizations/acme/varsets'],
     ['the sets that reach a workspace', () => `/api/v2/workspaces/${id}/varsets`],
+    ['the list of providers', () => pathOfProviders('acme')],
+    ['a provider', () => PROVIDER],
+    ['the list of its versions', () => `${PROVIDER}/versions`],
+    ['a version', () => `${PROVIDER}/versions/1.0.0`],
+    ['the list of its platforms', () => `${PROVIDER}/versions/1.0.0/platforms`],
+    ['a platform', () => `${PROVIDER}/versions/1.0.0/platforms/linux/amd64`],
+    ['the list of GPG keys', () => `${GPG_KEYS}?filter%5Bnamespace%5D=acme`],
+    ['what can be installed of a provider', () => '/api/registry/v1/providers/acme/aws/versions'],
+    ['where a package is', () => '/api/registry/v1/providers/acme/aws/1.0.0/download/linux/amd64'],
   ])('for %s', async (_, path) => {
     expect(await counted(() => server.get(path()))).toEqual(ONE);
   });
@@ -154,6 +184,7 @@ describe('includes are one statement more, whatever they bring along', () => {
     ['a workspace by id', () => `/api/v2/workspaces/${busy}?include=${INCLUDES}`],
     ['a workspace by names', () => `${WORKSPACES}/busy?include=${INCLUDES}`],
     ['an agent pool', () => `/api/v2/agent-pools/${pool}?include=workspaces`],
+    ['providers', () => `${pathOfProviders('acme')}?include=registry-provider-versions`],
     ['sets of variables', () => '/api/v2/organizations/acme/varsets?include=workspaces,projects,vars'],
     [
       'runs, with variables of their own',
@@ -216,6 +247,9 @@ describe('a command is two round trips at the most: what it is decided on, and e
     ['a reserved tag key', '/api/v2/organizations/acme/reserved-tag-keys', resource('reserved-tag-keys', { key: 'n' })],
     ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
     ['a team', '/api/v2/organizations/acme/teams', resource('teams', { name: 'created' })],
+    ['a provider', pathOfProviders('acme'), providerBody('acme', 'created')],
+    ['a version of one', `${PROVIDER}/versions`, versionBody('1.1.0')],
+    ['a platform of that', `${PROVIDER}/versions/1.1.0/platforms`, platformBody(platformAttributes('aws', '1.1.0'))],
     [
       'a membership, with the account of who is invited',
       '/api/v2/organizations/acme/organization-memberships',
@@ -262,6 +296,30 @@ describe('a command is two round trips at the most: what it is decided on, and e
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
     const request = () => server.delete(`/api/v2/workspaces/${doomed}`);
     expect(await counted(request)).toMatchObject({ status: 204, roundTrips: 2 });
+  });
+
+  it('for deleting providers, with however many versions and platforms', async () => {
+    await makeProvider(server, 'acme', 'doomed');
+    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0']) {
+      await makeVersion(server, 'acme', 'doomed', version);
+      const platforms = `${pathOfVersion('acme', 'doomed', version)}/platforms`;
+      for (const os of ['linux', 'darwin'])
+        await server.post(platforms, platformBody(platformAttributes('doomed', version, os)));
+    }
+    for (const path of ['/versions/1.0.0/platforms/linux/amd64', '/versions/1.1.0', '']) {
+      const request = () => server.delete(pathOfProvider('acme', 'doomed') + path);
+      expect(await counted(request)).toMatchObject({ status: 204, roundTrips: 2 });
+    }
+  });
+
+  it('for a GPG key', async () => {
+    const { armor, keyId } = await makeSigner();
+    const body = resource('gpg-keys', { namespace: 'acme', 'ascii-armor': armor });
+    expect(await counted(() => server.post(GPG_KEYS, body))).toMatchObject({ status: 201, roundTrips: 2 });
+    expect(await counted(() => server.delete(`${GPG_KEYS}/acme/${keyId}`))).toMatchObject({
+      status: 204,
+      roundTrips: 2,
+    });
   });
 
   it('for moving people into a team and out of it, and for deleting it with its tokens', async () => {

@@ -129,6 +129,12 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, settings delete',
   ],
   'POST /organizations/:organization/ssh-keys': [...OWNERS, 'manageVcsSettings in the organization'],
+  'POST /organizations/:organization/registry-providers': [...OWNERS, 'manageProviders in the organization'],
+  'POST /organizations/:organization/registry-providers/:registryName/:namespace/:name/versions': [
+    ...OWNERS,
+    'manageProviders in the organization',
+  ],
+  'PATCH /api/registry/private/v2/gpg-keys/:namespace/:keyId, to another organization': ['site admin'],
   'DELETE /organizations/:organization/tags': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/reserved-tag-keys': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/agent-pools': [...OWNERS, ORGANIZATION, 'manageAgentPools in the organization'],

@@ -18,6 +18,8 @@ import {
   type SeededOrganization,
 } from '../support/seeds.js';
 import type { Answer, Api, TestServer } from '../support/server.js';
+import { addKey, makeProvider, publishVersion } from '../support/registry.js';
+import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import type { Caller, Given } from './callers.js';
 
@@ -155,6 +157,22 @@ export const speakingFor = async (run: string, { server, pool }: Pick<World, 'se
   return server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
 };
 
+/** A provider with a version that can be installed; `spareKey` is no organization's. */
+const furnishRegistry = async (server: TestServer) => {
+  const [signer, spareKey] = [await makeSigner(), await makeSigner()];
+  answered(await addKey(server, 'acme', signer), 201);
+  const provider = await makeProvider(server, 'acme', 'aws');
+  const path = await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
+  const platform = answered(await server.get(`${path}/platforms/linux/amd64`), 200).body.data;
+  return {
+    provider,
+    gpgKey: signer.keyId,
+    spareKey: spareKey.keyId,
+    spareArmor: spareKey.armor,
+    archive: platform.links['provider-binary-download'] as string,
+  };
+};
+
 /** What hangs on the workspace, on the project or on the organization: one of each. */
 const furnish = async (
   server: TestServer,
@@ -171,6 +189,7 @@ const furnish = async (
   const events = answered(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   return {
+    ...(await furnishRegistry(server)),
     sshKey,
     tag: await idOfTag(server, 'acme', 'flat'),
     reservedTagKey,

@@ -150,7 +150,7 @@ export const differences = (row: Row, answers: Answers, world: World, allow: May
     }))
     .filter(({ expected, answered }) => expected !== answered);
 
-const PREFIX = /^\/(?:healthz|readyz|metrics|\.well-known)/;
+const PREFIX = /^\/(?:healthz|readyz|metrics|\.well-known|api\/registry)/;
 
 /** The address with its parameters put in. */
 export const addressOf = ({ route }: Row, params: Params): { readonly method: string; readonly path: string } => {

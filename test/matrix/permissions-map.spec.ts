@@ -7,12 +7,17 @@ import { expectedOf, type Target } from './matrix.js';
 import {
   forceDelete,
   OF_ORGANIZATION,
+  OF_PROVIDER,
+  OF_PROVIDER_PLATFORM,
+  OF_PROVIDER_VERSION,
   OF_WORKSPACE,
   queueDestroy,
   type PermissionMap,
   type Probe,
   type Scene,
 } from './probes.js';
+import { pathOfProvider } from '../support/registry.js';
+import { registryProvider } from './rows/registry.js';
 import { organization, workspace } from './targets.js';
 import { HastyClock, inhabit } from './world.js';
 
@@ -61,6 +66,23 @@ const DOCUMENTS: readonly Document[] = [
     sceneFor: (caller) => Promise.resolve({ world, caller, api: caller.api, id: '' }),
     path: () => '/api/v2/organizations/acme',
   },
+  ...(
+    [
+      ['a provider', OF_PROVIDER, ''],
+      ['a version of one', OF_PROVIDER_VERSION, '/versions/1.0.0'],
+      ['a platform of one', OF_PROVIDER_PLATFORM, '/versions/1.0.0/platforms/linux/amd64'],
+    ] as const
+  ).map(([name, map, path]): Document => ({
+    name,
+    map,
+    about: registryProvider,
+    readWith: 'read-providers',
+    sceneFor: async (caller) => {
+      const made = await registryProvider.fresh?.(caller, world);
+      return { world, caller, api: caller.api, id: made?.params['name'] ?? '' };
+    },
+    path: ({ id }) => `${pathOfProvider('acme', id)}${path}`,
+  })),
 ];
 
 const may = (caller: Arrived, permission: Permission, { about }: Document): boolean =>

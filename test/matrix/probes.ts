@@ -1,4 +1,5 @@
 import type { Permission } from '#access';
+import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
 import { answered, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { Answer, Api } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
@@ -103,6 +104,9 @@ const create =
   ({ api, world }) =>
     api.post(`${ACME}/${collection}`, resource(collection, { name: world.unique('made'), ...attributes }));
 
+const makesProvider: Probe = ({ api, world }) =>
+  api.post(`${ACME}/registry-providers`, providerBody('acme', world.unique('made')));
+
 const everything = resource(
   'subscriptions',
   {},
@@ -139,6 +143,8 @@ export const OF_ORGANIZATION: PermissionMap = {
     // The other one is what a caller comes with.
     'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
+    'can-create-provider': makesProvider,
+    'can-manage-custom-providers': makesProvider,
     'can-read-audit-trail': ({ api }) => api.get('/api/v2/organization/audit-trail'),
   },
   byTable: {
@@ -148,9 +154,7 @@ export const OF_ORGANIZATION: PermissionMap = {
   },
   never: [
     'can-create-module',
-    'can-create-provider',
     'can-deploy-no-code-modules',
-    'can-manage-custom-providers',
     'can-manage-no-code-modules',
     'can-manage-public-modules',
     'can-manage-public-providers',
@@ -160,3 +164,40 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-update-sentinel',
   ],
 };
+
+/** For who is shown no link: there is no other way to upload. */
+const NO_LINK = { status: 404, body: null, text: '', headers: new Headers() } as const satisfies Answer;
+
+const pathOf = (id: string): string => `${ACME}/registry-providers/private/acme/${id}`;
+const ONE = '/versions/1.0.0';
+const ONE_FOR_LINUX = `${ONE}/platforms/linux/amd64`;
+
+const uploads =
+  (path: string, link: string, content: (name: string) => Buffer): Probe =>
+  async ({ api, id }) => {
+    const { links } = answered(await api.get(pathOf(id) + path), 200).body.data;
+    return links[link] ? uploadTo(api, links[link] as string, content(id)) : NO_LINK;
+  };
+
+const deletes =
+  (path = ''): Probe =>
+  ({ api, id }) =>
+    api.delete(pathOf(id) + path);
+
+const sumsOf = (name: string): Buffer => {
+  const { shasum, filename } = platformAttributes(name, '1.0.0');
+  return Buffer.from(`${shasum}  ${filename}\n`);
+};
+
+const onlyProbes = (probes: PermissionMap['probes']): PermissionMap => ({ probes, byTable: {}, never: [] });
+
+/** A provider by its name, which is the scene's id; it has a version, and that has a platform. */
+export const OF_PROVIDER = onlyProbes({ 'can-delete': deletes() });
+export const OF_PROVIDER_VERSION = onlyProbes({
+  'can-delete': deletes(ONE),
+  'can-upload-asset': uploads(ONE, 'shasums-upload', sumsOf),
+});
+export const OF_PROVIDER_PLATFORM = onlyProbes({
+  'can-delete': deletes(ONE_FOR_LINUX),
+  'can-upload-asset': uploads(ONE_FOR_LINUX, 'provider-binary-upload', (name) => zipOf(name, '1.0.0')),
+});

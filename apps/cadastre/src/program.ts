@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { BadSettings, DataFolderInUse, readSettings, settingsHelp, type Settings } from '#host';
 import { Refused } from '#kernel';
+import { providerCommand } from '../../provider/src/program.js';
 import { runMigrate, runRebuild, runTokenCreate, runVerify, UnknownView, type TokenOptions } from './operations.js';
 import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
 
@@ -92,3 +93,5 @@ program
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
   .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));
+
+program.addCommand(providerCommand('provider'));

@@ -9,6 +9,7 @@ import { EventStoreModule } from '#event-store';
 import { HistoryModule } from '#history';
 import { OrganizationsModule } from '#organizations';
 import { PeopleModule } from '#people';
+import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
 import { SshKeysModule } from '#ssh-keys';
@@ -42,6 +43,7 @@ export class GatewayModule {
         StateModule.with({ blobs, encryptionKey, publicUrl }),
         RunsModule.with({ blobs, encryptionKey, publicUrl }),
         AgentsModule,
+        RegistryModule.with({ blobs, encryptionKey, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         SshKeysModule,
         VariablesModule,
         HistoryModule,

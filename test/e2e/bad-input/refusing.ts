@@ -72,7 +72,11 @@ const viewsAsText = async (server: TestServer): Promise<string> =>
              (select jsonb_agg(o order by id) from organizations o) as organizations,
              (select jsonb_agg(p order by id) from projects p) as projects,
              (select jsonb_agg(a order by id) from authentication_tokens a) as tokens,
-             (select jsonb_agg(s order by id) from state_versions s) as states`),
+             (select jsonb_agg(s order by id) from state_versions s) as states,
+             (select jsonb_agg(p order by id) from registry_providers p) as providers,
+             (select jsonb_agg(v order by id) from registry_provider_versions v) as versions,
+             (select jsonb_agg(p order by id) from registry_provider_platforms p) as platforms,
+             (select jsonb_agg(k order by id) from gpg_keys k) as keys`),
   );
 
 /** A server for the cases of one file, in which little is: `more` is what these cases want besides. */

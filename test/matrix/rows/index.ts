@@ -4,6 +4,7 @@ import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
+import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
 import { state } from './state.js';
@@ -17,7 +18,7 @@ import { workspaces } from './workspaces.js';
 
 /** The whole table, by the spec that asks it. */
 export const ROWS = {
-  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys, ...reservedTagKeys],
+  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys, ...reservedTagKeys, ...registry],
   access: [...people, ...teams, ...tokens, ...teamAccess],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],

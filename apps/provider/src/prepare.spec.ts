@@ -1,0 +1,213 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generateKey } from 'openpgp';
+import { parseChecksums, verifyDetached } from '#provider-release';
+import { makeDist, type Dist } from '../../../test/support/release-folders.js';
+import { makeSigner, type Signer } from '../../../test/support/releases.js';
+import { prepare, type Release, type ToPrepare } from './prepare.js';
+
+const DEMO = { name: 'demo', version: '1.0.0' };
+const NOW = new Date();
+
+let dist: Dist;
+let signer: Signer;
+let keys: Dist;
+
+beforeAll(async () => {
+  signer = await makeSigner();
+  keys = await makeDist();
+  await keys.write('public.asc', signer.armor);
+  await keys.write('private.asc', signer.privateKey);
+});
+
+beforeEach(async () => {
+  dist = await makeDist();
+});
+afterEach(() => dist.remove());
+afterAll(() => keys.remove());
+
+const keyFile = (name: string): string => join(keys.path, name);
+
+const prepared = (wanted: Partial<ToPrepare> = {}): Promise<Release> =>
+  prepare({ name: 'demo', folder: dist.path, ...wanted }, NOW);
+
+const problemsOf = async (wanted: Partial<ToPrepare> = {}, kind = 'refused'): Promise<readonly string[]> => {
+  const failure = await prepared(wanted).then(
+    () => null,
+    (error: unknown) => error as { kind: string; problems: readonly string[] },
+  );
+  expect(failure?.kind).toBe(kind);
+  return failure?.problems ?? [];
+};
+
+const packBoth = async (packed = DEMO): Promise<void> => {
+  await dist.pack(packed, 'linux_amd64');
+  await dist.pack(packed, 'darwin_arm64');
+};
+
+describe('a release folder', () => {
+  it('is taken as GoReleaser makes it, and what else lies there is told', async () => {
+    await packBoth();
+    await dist.sum(DEMO, signer);
+    await dist.write(
+      'terraform-provider-demo_1.0.0_manifest.json',
+      '{"version":1,"metadata":{"protocol_versions":["6.0"]}}',
+    );
+    await dist.write('artifacts.json', '[]');
+    await dist.write('terraform-provider-other_1.0.0_linux_amd64.zip', 'of somebody else');
+    const release = await prepared({ publicKey: keyFile('public.asc') });
+    expect(release).toMatchObject({
+      version: '1.0.0',
+      protocols: ['6.0'],
+      archives: [
+        { os: 'darwin', arch: 'arm64', filename: 'terraform-provider-demo_1.0.0_darwin_arm64.zip' },
+        { os: 'linux', arch: 'amd64', filename: 'terraform-provider-demo_1.0.0_linux_amd64.zip' },
+      ],
+      ignored: ['artifacts.json', 'terraform-provider-other_1.0.0_linux_amd64.zip'],
+      key: { keyId: signer.keyId },
+    });
+  });
+
+  it('of zips only gets SHA256SUMS and a signature', async () => {
+    await packBoth();
+    const { checksums, signature, archives, protocols } = await prepared({ key: keyFile('private.asc') });
+    expect(parseChecksums(checksums)).toEqual(Object.fromEntries(archives.map((one) => [one.filename, one.sha256])));
+    const by = await verifyDetached({ armor: signer.armor, content: checksums, signature, now: NOW });
+    expect({ by, protocols }).toEqual({ by: signer.keyId, protocols: ['5.0'] });
+  });
+
+  it('of zips and SHA256SUMS is signed as it is, to the byte', async () => {
+    await packBoth();
+    await dist.sum(DEMO);
+    const file = join(dist.path, 'terraform-provider-demo_1.0.0_SHA256SUMS');
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll('\n', '\r\n'));
+    const { checksums } = await prepared({ key: keyFile('private.asc') });
+    expect(checksums).toEqual(await readFile(file));
+  });
+
+  it('that is signed wants no key here', async () => {
+    await packBoth();
+    await dist.sum(DEMO, signer);
+    expect(await prepared()).toMatchObject({ key: null });
+  });
+
+  it('with two versions wants one to be chosen', async () => {
+    await packBoth();
+    await packBoth({ ...DEMO, version: '1.1.0' });
+    expect(await problemsOf({ key: keyFile('private.asc') })).toEqual([
+      `There are zips of several versions in ${dist.path}: 1.0.0, 1.1.0. Choose one with --version`,
+    ]);
+    const { version, ignored } = await prepared({ key: keyFile('private.asc'), version: '1.1.0' });
+    expect({ version, ignored }).toEqual({
+      version: '1.1.0',
+      ignored: ['terraform-provider-demo_1.0.0_darwin_arm64.zip', 'terraform-provider-demo_1.0.0_linux_amd64.zip'],
+    });
+    expect(await problemsOf({ version: '2.0.0' })).toEqual([
+      `There is no zip of version 2.0.0 in ${dist.path}, but of 1.0.0, 1.1.0`,
+    ]);
+  });
+
+  it('protocols that are given go before the manifest', async () => {
+    await packBoth();
+    await dist.write('terraform-registry-manifest.json', '{"version":1,"metadata":{"protocol_versions":["6.0"]}}');
+    expect((await prepared({ key: keyFile('private.asc') })).protocols).toEqual(['6.0']);
+    expect((await prepared({ key: keyFile('private.asc'), protocols: ['5.0'] })).protocols).toEqual(['5.0']);
+  });
+});
+
+describe('what is wrong with a release', () => {
+  it('is told all at once', async () => {
+    await packBoth();
+    await dist.pack(DEMO, 'windows_amd64');
+    await dist.sum(DEMO);
+    await dist.write('terraform-provider-demo_1.0.0_linux_amd64.zip', 'no zip');
+    await dist.write('terraform-provider-demo_1.0.0_darwin_arm64.zip', '');
+    await dist.write('terraform-provider-demo_v1.0.0_freebsd_amd64.zip', '');
+    await dist.pack(DEMO, 'openbsd_386');
+    const windows = join(dist.path, 'terraform-provider-demo_1.0.0_windows_amd64.zip');
+    await rm(windows);
+    expect(await problemsOf()).toEqual([
+      'Version is invalid: it must be a semantic version such as 1.2.3 or 1.2.3-beta.1, with no v before it',
+      'terraform-provider-demo_1.0.0_darwin_arm64.zip is empty',
+      expect.stringMatching(/_linux_amd64\.zip is not a zip that can be installed/),
+      expect.stringMatching(/^terraform-provider-demo_1.0.0_darwin_arm64.zip has checksum e3b0.*, SHA256SUMS says/),
+      expect.stringMatching(/^terraform-provider-demo_1.0.0_linux_amd64.zip has checksum .*, SHA256SUMS says/),
+      'SHA256SUMS does not list terraform-provider-demo_1.0.0_openbsd_386.zip',
+      'SHA256SUMS lists terraform-provider-demo_1.0.0_windows_amd64.zip, which is not in the folder',
+      'There is no terraform-provider-demo_1.0.0_SHA256SUMS.sig in the folder. Give a private key with --key FILE, and it is made',
+    ]);
+  });
+
+  it('a folder without a zip of the provider', async () => {
+    await packBoth({ ...DEMO, name: 'other' });
+    expect(await problemsOf()).toEqual([
+      `There is no terraform-provider-demo_VERSION_OS_ARCH.zip in ${dist.path}; there are zips of other`,
+    ]);
+  });
+
+  it('a folder that is none is a wrong word, and not a wrong release', async () => {
+    expect(await problemsOf({ folder: '/nowhere' }, 'usage')).toEqual(['There is no folder /nowhere']);
+    expect(await problemsOf({ folder: keyFile('public.asc') }, 'usage')).toEqual([
+      expect.stringMatching(/is not a folder/),
+    ]);
+  });
+
+  it('a signature of another content, or without what it signs', async () => {
+    await packBoth();
+    await dist.sum(DEMO, signer);
+    await dist.pack(DEMO, 'windows_amd64');
+    await dist.sum(DEMO);
+    expect(await problemsOf({ publicKey: keyFile('public.asc') })).toEqual([
+      'The signature is not one of this content',
+    ]);
+    await rm(join(dist.path, 'terraform-provider-demo_1.0.0_SHA256SUMS'));
+    expect(await problemsOf()).toEqual([
+      'terraform-provider-demo_1.0.0_SHA256SUMS.sig is there, but not terraform-provider-demo_1.0.0_SHA256SUMS, which it is a signature of',
+    ]);
+  });
+
+  it('a signature of somebody else', async () => {
+    await packBoth();
+    const other = await makeSigner();
+    await dist.sum(DEMO, other);
+    expect(await problemsOf({ key: keyFile('private.asc') })).toEqual([
+      `The signature was made by the key ${other.keyId}, not by ${signer.keyId}`,
+    ]);
+  });
+
+  it('a key that clients cannot use, one that is none, and one that is another than said', async () => {
+    await packBoth();
+    const { privateKey } = await generateKey({ type: 'curve25519', userIDs: [{ name: 'New' }], format: 'armored' });
+    await keys.write('curve.asc', privateKey);
+    expect(await problemsOf({ key: keyFile('curve.asc') })).toEqual([expect.stringMatching(/RSA and DSA keys only/)]);
+    expect(await problemsOf({ key: keyFile('public.asc') })).toEqual([
+      expect.stringMatching(/no ASCII-armored private key/),
+    ]);
+    expect(await problemsOf({ key: keyFile('private.asc'), keyId: 'ABCDEF0123456789' })).toEqual([
+      `The key that is given is ${signer.keyId}, not ABCDEF0123456789 as --key-id says`,
+    ]);
+    expect(await problemsOf({ key: keyFile('lost.asc') }, 'usage')).toEqual([
+      `--key: there is no file ${keyFile('lost.asc')}`,
+    ]);
+  });
+
+  it('a passphrase that is missing or wrong; neither it nor the key is told', async () => {
+    await packBoth();
+    const { privateKey } = await generateKey({
+      type: 'rsa',
+      rsaBits: 2048,
+      userIDs: [{ name: 'Locked' }],
+      passphrase: 'open sesame',
+      date: new Date('2026-01-01T00:00:00Z'),
+      format: 'armored',
+    });
+    await keys.write('locked.asc', privateKey);
+    const key = keyFile('locked.asc');
+    expect(await problemsOf({ key })).toEqual([expect.stringMatching(/is locked; its passphrase is needed$/)]);
+    expect(await problemsOf({ key, passphrase: 'open barley' })).toEqual([
+      expect.stringMatching(/: the passphrase is wrong$/),
+    ]);
+    expect((await prepared({ key, passphrase: 'open sesame' })).archives).toHaveLength(2);
+  });
+});

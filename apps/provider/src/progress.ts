@@ -1,0 +1,75 @@
+import cliProgress from 'cli-progress';
+
+type File = { readonly filename: string; readonly size: number };
+
+/** The way of files, as it is told while they are on it. */
+export type Uploads = {
+  /** How much of it has been sent in this attempt. */
+  sent(filename: string, bytes: number): void;
+  /** `before`: it was there already. */
+  done(filename: string, before: boolean): void;
+  end(): void;
+};
+
+export type Progress = {
+  say(line: string): void;
+  uploads(files: readonly File[]): Uploads;
+};
+
+export const sizeOf = (bytes: number): string =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** For logs: a line for each file. */
+export const plainProgress = (say: (line: string) => void): Progress => ({
+  say,
+  uploads: (files) => {
+    const sizes = new Map(files.map(({ filename, size }) => [filename, size]));
+    return {
+      sent: () => {},
+      done: (filename, before) =>
+        say(`${filename}: ${before ? 'is there already' : `uploaded, ${sizeOf(sizes.get(filename) ?? 0)}`}`),
+      end: () => {},
+    };
+  },
+});
+
+/** For people at a terminal: a bar over all files. */
+export const barProgress = (stream: NodeJS.WriteStream): Progress => {
+  let bars: cliProgress.MultiBar | null = null;
+  const say = (line: string): void => {
+    if (bars) bars.log(`${line}\n`);
+    else stream.write(`${line}\n`);
+  };
+  return {
+    say,
+    uploads: (files) => {
+      const total = files.reduce((sum, { size }) => sum + size, 0);
+      const sent = new Map<string, number>();
+      const done = new Set<string>();
+      const format = ' {bar} {percentage}% | {megabytes} of {all} | {files} | {eta_formatted}';
+      bars = new cliProgress.MultiBar({ format, stream, hideCursor: true }, cliProgress.Presets.shades_classic);
+      const figures = (bytes: number) => ({
+        megabytes: sizeOf(bytes),
+        all: sizeOf(total),
+        files: `${done.size} of ${files.length} files`,
+      });
+      const bar = bars.create(Math.max(total, 1), 0, figures(0));
+      const update = (filename: string, bytes: number): void => {
+        sent.set(filename, bytes);
+        const now = [...sent.values()].reduce((sum, each) => sum + each, 0);
+        bar.update(now, figures(now));
+      };
+      return {
+        sent: update,
+        done: (filename) => {
+          done.add(filename);
+          update(filename, files.find((file) => file.filename === filename)?.size ?? 0);
+        },
+        end: () => {
+          bars?.stop();
+          bars = null;
+        },
+      };
+    },
+  };
+};

@@ -1,0 +1,50 @@
+import { createReadStream } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { Answer } from './http.js';
+
+export type FileToPut = {
+  readonly path: string;
+  readonly size: number;
+  /** Called with how much has been sent. */
+  readonly sent: (bytes: number) => void;
+};
+
+const SILENCE_MOST_MS = 300_000;
+
+/**
+ * Sends a file as it is read, so that memory stays flat however large it is. Not with `fetch`: that takes in a body as
+ * fast as it can be read, however slowly it goes out.
+ */
+export const putFile = (url: URL, { path, size, sent }: FileToPut, signal: AbortSignal): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/octet-stream', 'content-length': size };
+    const { request } = url.protocol === 'https:' ? https : http;
+    const put = request(url, { method: 'PUT', headers, signal, timeout: SILENCE_MOST_MS });
+    let isAnswered = false;
+    put.once('response', (response) => {
+      isAnswered = true;
+      const { statusCode: status = 0, headers: told } = response;
+      const answer = (bytes: Buffer): Answer => ({ status, retryAfter: told['retry-after'] ?? null, bytes });
+      buffer(response).then((bytes) => resolve(answer(bytes)), reject);
+    });
+    put.once('timeout', () => put.destroy(new Error('nothing has moved for five minutes')));
+    const counted = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      let total = 0;
+      sent(total);
+      for await (const piece of pieces) {
+        yield piece;
+        total += piece.length;
+        sent(total);
+      }
+    };
+    const fail = (error: unknown): void => {
+      // A server that has said no need not hear the rest: it closes the connection.
+      if (!isAnswered) reject(error);
+    };
+    pipeline(createReadStream(path), counted, put).catch(fail);
+    // Once all is sent the pipeline is over, and the answer still to come.
+    put.on('error', fail);
+  });

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  checkFilename,
+  nameOfArchive,
+  nameOfChecksums,
+  nameOfManifest,
+  nameOfSignature,
+  parseArchiveName,
+  type ArchiveName,
+} from './index.js';
+
+const number = fc.nat({ max: 99 });
+const preview = fc.option(fc.stringMatching(/^-[a-z][0-9a-z-]{0,6}(\.[1-9]\d?)?$/), { nil: '' });
+const archive: fc.Arbitrary<ArchiveName> = fc.record({
+  name: fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,2}$/).filter((name) => !name.startsWith('terraform-')),
+  version: fc.tuple(number, number, number, preview).map(([a, b, c, rest]) => `${a}.${b}.${c}${rest}`),
+  os: fc.constantFrom('linux', 'darwin', 'windows', 'freebsd'),
+  arch: fc.constantFrom('amd64', 'arm64', '386'),
+});
+
+describe('the files of a release', () => {
+  it('are named after it', () => {
+    const release = { name: 'google-beta', version: '1.0.0-rc.1' };
+    expect([
+      nameOfArchive({ ...release, os: 'linux', arch: 'amd64' }),
+      nameOfChecksums(release),
+      nameOfSignature(release),
+      nameOfManifest(release),
+    ]).toEqual([
+      'terraform-provider-google-beta_1.0.0-rc.1_linux_amd64.zip',
+      'terraform-provider-google-beta_1.0.0-rc.1_SHA256SUMS',
+      'terraform-provider-google-beta_1.0.0-rc.1_SHA256SUMS.sig',
+      'terraform-provider-google-beta_1.0.0-rc.1_manifest.json',
+    ]);
+  });
+
+  it('say by their names what they are for', () => {
+    fc.assert(
+      fc.property(archive, (its) => {
+        const filename = nameOfArchive(its);
+        checkFilename(filename);
+        expect(parseArchiveName(filename)).toEqual(its);
+      }),
+    );
+  });
+
+  it.each([
+    'terraform-provider-x_1.0.0_linux_amd64.tar.gz',
+    'terraform-provider-x_1.0.0_linux.zip',
+    'terraform-provider-x_1.0.0_linux_amd64_v1.zip',
+    'terraform-provider-x_1.0.0_Linux_x86-64.zip',
+    'provider-x_1.0.0_linux_amd64.zip',
+    'dist/terraform-provider-x_1.0.0_linux_amd64.zip',
+    '',
+  ])('are not called %j', (filename) => {
+    expect(() => parseArchiveName(filename)).toThrow('is not named as in terraform-provider-NAME_VERSION_OS_ARCH.zip');
+  });
+
+  it('have good names and versions in theirs', () => {
+    expect(() => parseArchiveName('terraform-provider-X_1.0.0_linux_amd64.zip')).toThrow('Name may only contain');
+    expect(() => parseArchiveName('terraform-provider-x_v1.0.0_linux_amd64.zip')).toThrow('Version is invalid');
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { gpgKey, type GpgKeyEvent } from './gpg-key.js';
+
+const { given } = specify(gpgKey);
+
+const key = { keyId: '34365D9472D7468F', asciiArmor: '-----BEGIN PGP PUBLIC KEY BLOCK-----' };
+const added: GpgKeyEvent = { type: 'GpgKeyAdded', data: key };
+const removed: GpgKeyEvent = { type: 'GpgKeyRemoved', data: { keyId: key.keyId } };
+
+const add = { type: 'AddGpgKey', data: key } as const;
+const remove = { type: 'RemoveGpgKey', data: {} } as const;
+
+describe('a GPG key', () => {
+  it('is added, once', () => {
+    given().when(add).yields(added);
+    given(added).when(add).refuses('conflict', 'exists already');
+    given(added, removed).when(add).refuses('conflict', 'exists already');
+  });
+
+  it('is removed, and gone', () => {
+    given(added).when(remove).yields(removed);
+    given(added, removed).when(remove).refuses('not-found', 'Not found');
+    given().when(remove).refuses('not-found', 'Not found');
+  });
+});

@@ -1,0 +1,37 @@
+import { conflict, notFound, type Decider, type Message } from '#kernel';
+
+/**
+ * A public key that an organization signs its providers with. `keyId` names it in the organization: 16 upper-case hex
+ * digits. The armored text is public, so it may be in the log.
+ *
+ *   absent ──add──► active ──remove──► deleted
+ */
+export type GpgKeyEvent =
+  Message<'GpgKeyAdded', { keyId: string; asciiArmor: string }> | Message<'GpgKeyRemoved', { keyId: string }>;
+
+export type GpgKeyCommand =
+  Message<'AddGpgKey', { keyId: string; asciiArmor: string }> | Message<'RemoveGpgKey', Record<never, never>>;
+
+type Active = { readonly status: 'active'; readonly keyId: string };
+export type GpgKey = { readonly status: 'absent' | 'deleted' } | Active;
+
+const active = (state: GpgKey): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+export const gpgKey: Decider<GpgKey, GpgKeyCommand, GpgKeyEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    AddGpgKey: ({ keyId, asciiArmor }, state) => {
+      if (state.status !== 'absent') throw conflict('GPG key exists already');
+      return [{ type: 'GpgKeyAdded', data: { keyId, asciiArmor } }];
+    },
+    RemoveGpgKey: (_, state) => [{ type: 'GpgKeyRemoved', data: { keyId: active(state).keyId } }],
+  },
+  evolve: {
+    GpgKeyAdded: ({ keyId }) => ({ status: 'active', keyId }),
+    GpgKeyRemoved: () => ({ status: 'deleted' }),
+  },
+};

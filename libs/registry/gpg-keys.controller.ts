@@ -1,0 +1,83 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  listOf,
+  pageDocument,
+  pageOf,
+  parseBody,
+  required,
+  resourceBody,
+  text,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { AddGpgKey, MoveGpgKey, RemoveGpgKey } from './gpg-keys.handler.js';
+import { gpgKeyAt, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
+
+/** RSA of 4,096 bits with a dozen user ids and subkeys has 10,000. */
+const armor = text(65_536);
+const createBody = resourceBody('gpg-keys', z.object({ namespace: z.string(), 'ascii-armor': armor }));
+const updateBody = resourceBody('gpg-keys', z.object({ namespace: z.string() }));
+
+const gpgKeyResource = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }: GpgKeyRow): Resource => ({
+  id,
+  type: 'gpg-keys',
+  attributes: {
+    'ascii-armor': asciiArmor,
+    'key-id': keyId,
+    namespace,
+    // Where HashiCorp has signed the key of a partner: nobody has here (clients.md §5).
+    source: '',
+    'source-url': null,
+    'trust-signature': '',
+    'created-at': createdAt,
+    'updated-at': updatedAt,
+  },
+  links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
+});
+
+/** Public keys that providers are signed with. In the registry's own part of the API, not below /api/v2. */
+@Controller('api/registry/private/v2/gpg-keys')
+export class GpgKeysController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    required(query, 'filter[namespace]');
+    const page = pageOf(query);
+    const { rows, total } = await listGpgKeys(this.database, actor, listOf(query, 'filter[namespace]'), page);
+    return pageDocument(rows.map(gpgKeyResource), page, total, request.url);
+  }
+
+  @Post()
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { namespace, 'ascii-armor': asciiArmor } = parseBody(createBody, body).data.attributes;
+    return document(gpgKeyResource(await this.bus.execute(new AddGpgKey(namespace, asciiArmor, actor))));
+  }
+
+  @Get(':namespace/:keyId')
+  async show(@Param() path: GpgKeyPath, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(gpgKeyResource(await gpgKeyAt(this.database, actor, 'read-providers', path)));
+  }
+
+  @Patch(':namespace/:keyId')
+  async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { namespace } = parseBody(updateBody, body).data.attributes;
+    return document(gpgKeyResource(await this.bus.execute(new MoveGpgKey(path, namespace, actor))));
+  }
+
+  @Delete(':namespace/:keyId')
+  @HttpCode(204)
+  async destroy(@Param() path: GpgKeyPath, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new RemoveGpgKey(path, actor));
+  }
+}

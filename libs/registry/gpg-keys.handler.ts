@@ -1,0 +1,118 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock, Ids } from '#kernel';
+import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf } from '#event-store';
+import { contextOf, placeInOrganization, type Actor } from '#access';
+import { readPublicKey } from '#provider-release';
+import { gpgKey } from './gpg-key.js';
+import { gpgKeyAt, gpgKeyById, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
+
+export class AddGpgKey extends Command<GpgKeyRow> {
+  constructor(
+    readonly namespace: string,
+    readonly asciiArmor: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Gives a key to another organization. */
+export class MoveGpgKey extends Command<GpgKeyRow> {
+  constructor(
+    readonly path: GpgKeyPath,
+    readonly namespace: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class RemoveGpgKey extends Command<void> {
+  constructor(
+    readonly path: GpgKeyPath,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
+
+@CommandHandler(AddGpgKey)
+export class AddGpgKeyHandler implements ICommandHandler<AddGpgKey> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ namespace, asciiArmor, actor }: AddGpgKey): Promise<GpgKeyRow> {
+    const id = this.ids.next('gpgkey');
+    const { rows } = await this.store
+      .handle({
+        decider: gpgKey,
+        load: async () => {
+          const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace);
+          const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
+          return { ...unborn(id, gpgKey), place, keyId };
+        },
+        command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }) as const,
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => [unchanged(place.organization, place.version)],
+        context: contextOf(actor),
+        read: () => [gpgKeyById(id)],
+      })
+      .catch(refuseTaken);
+    return firstRow<GpgKeyRow>(rows);
+  }
+}
+
+@CommandHandler(MoveGpgKey)
+export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  /** One organization loses it, another gets it: each trail tells its own part, so it is another key from then on. */
+  async execute({ path, namespace, actor }: MoveGpgKey): Promise<GpgKeyRow> {
+    const work = async (): Promise<GpgKeyRow> => {
+      const found = await gpgKeyAt(this.store.database, actor, 'manage-providers', path);
+      if (namespace === found.namespace) return found;
+      const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace);
+      const id = this.ids.next('gpgkey');
+      const { keyId, asciiArmor } = found;
+      const loaded = await this.store.restore(found.id, gpgKey, found.snapshot);
+      const { rows } = await this.store.append(
+        [
+          unchanged(found.organization, found.organizationVersion),
+          unchanged(place.organization, place.version),
+          writeOf(gpgKey, loaded, found.organization, { type: 'RemoveGpgKey', data: {} }),
+          writeOf(gpgKey, unborn(id, gpgKey), place.organization, { type: 'AddGpgKey', data: { keyId, asciiArmor } }),
+        ],
+        contextOf(actor),
+        [gpgKeyById(id)],
+      );
+      return firstRow<GpgKeyRow>(rows);
+    };
+    return this.store.untilFirst(work).catch(refuseTaken);
+  }
+}
+
+@CommandHandler(RemoveGpgKey)
+export class RemoveGpgKeyHandler implements ICommandHandler<RemoveGpgKey> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ path, actor }: RemoveGpgKey): Promise<void> {
+    await this.store.handle({
+      decider: gpgKey,
+      load: async () => {
+        const found = await gpgKeyAt(this.store.database, actor, 'manage-providers', path);
+        return { ...(await this.store.restore(found.id, gpgKey, found.snapshot)), found };
+      },
+      command: () => ({ type: 'RemoveGpgKey', data: {} }) as const,
+      organization: ({ found }) => found.organization,
+      context: contextOf(actor),
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
+import { limitOf, type Listed, type Page } from '#json-api';
+
+export type GpgKeyRow = {
+  readonly id: string;
+  readonly organization: string;
+  /** The name of the organization, which is the namespace of its providers. */
+  readonly namespace: string;
+  readonly keyId: string;
+  readonly asciiArmor: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+};
+
+/** Where a key is found: `/gpg-keys/:namespace/:keyId`. */
+export type GpgKeyPath = { readonly namespace: string; readonly keyId: string };
+
+const columns = sql.raw(`
+  k.id, k.organization, o.name as namespace, k.key_id as "keyId", k.ascii_armor as "asciiArmor",
+  k.created_at as "createdAt", k.updated_at as "updatedAt"`);
+
+const FROM = sql.raw('from gpg_keys k join organizations o on o.id = k.organization');
+
+export const gpgKeyById = (id: string): Sql => sql`select ${columns} ${FROM} where k.id = ${id}`;
+
+export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: Snapshot };
+
+/** The key, where the caller may do that with it. */
+export const gpgKeyAt = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  { namespace, keyId }: GpgKeyPath,
+): Promise<GpgKeyForCommand> => {
+  const row = await database.row<GpgKeyForCommand>(sql`
+    select ${columns}, so.version as "organizationVersion", ${snapshotOf('s')} as snapshot
+      ${FROM} join event_store.streams s on s.stream = k.id join event_store.streams so on so.stream = o.id
+     where o.name = ${namespace} and k.key_id = upper(${keyId}) and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, permission, row);
+  return row;
+};
+
+/** One page of the keys of these namespaces, of which the caller sees some, and the count of all, in one statement. */
+export const listGpgKeys = async (
+  database: Database,
+  actor: Actor,
+  namespaces: readonly string[],
+  page: Page,
+): Promise<Listed<GpgKeyRow>> => {
+  const where = sql`k.organization in (select id from organizations
+                                        where name = any (${namespaces}::text[])
+                                          and ${organizationsWhere(actor, 'read-providers')})`;
+  const found = await database.rows<GpgKeyRow & { total: number }>(sql`
+    select total.n as total, page.*
+      from (select count(*) as n from gpg_keys k where ${where} and ${fresh(actor)}) total
+      left join lateral (select ${columns} ${FROM} where ${where} order by o.name, k.created_at, k.id ${limitOf(page)}) page
+        on true
+     order by page.namespace, page."createdAt", page.id`);
+  return {
+    rows: found.filter(({ id }: { readonly id: string | null }) => id !== null),
+    total: found[0]?.total ?? 0,
+  };
+};

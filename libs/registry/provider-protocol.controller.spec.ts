@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  addKey,
+  DARWIN,
+  GPG_KEYS,
+  LINUX,
+  makeProvider,
+  makeVersion,
+  pathOfProvider,
+  platformAttributes,
+  platformBody,
+  publishVersion,
+  uploadTo,
+} from '../../test/support/registry.js';
+import { checksumsOf, makeSigner, Release, type Signer } from '../../test/support/releases.js';
+import {
+  answered,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeRun,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+} from '../../test/support/seeds.js';
+import { MovedClock } from '../../test/support/clocks.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+
+const PROVIDERS = '/api/registry/v1/providers';
+
+const clock = new MovedClock();
+let server: TestServer;
+let signer: Signer;
+let member: Api;
+let stranger: Api;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  signer = await makeSigner();
+  await makeOrganization(server, 'acme');
+  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  answered(await addKey(server, 'acme', signer), 201);
+  await makeProvider(server, 'acme', 'aws');
+  await publishVersion(server, 'acme', 'aws', '1.0.0', signer, [LINUX, DARWIN]);
+  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
+  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
+});
+
+afterAll(() => server.close());
+
+const versions = (name: string, api: Api = member, namespace = 'acme'): Promise<Answer> =>
+  api.get(`${PROVIDERS}/${namespace}/${name}/versions`);
+const download = (name: string, version = '1.0.0', system = 'linux/amd64', api: Api = member): Promise<Answer> =>
+  api.get(`${PROVIDERS}/acme/${name}/${version}/download/${system}`);
+
+/** With headers of its own, which the others have no use for. */
+const fetched = async (path: string, headers: Record<string, string>, token = server.adminToken): Promise<Response> =>
+  fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
+
+describe('what the command line is told of a provider', () => {
+  it('is its versions with protocols and platforms, as plain JSON', async () => {
+    const answer = answered(await versions('aws'), 200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.body).toEqual({
+      versions: [
+        {
+          version: '1.0.0',
+          protocols: ['5.0'],
+          platforms: [
+            { os: 'darwin', arch: 'arm64' },
+            { os: 'linux', arch: 'amd64' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('is a package with where its files are, and the key that proves them', async () => {
+    const answer = answered(await download('aws'), 200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    const { filename, shasum } = platformAttributes('aws', '1.0.0');
+    const link = (name: string) =>
+      expect.stringMatching(new RegExp(`/api/registry/private/v2/files/[\\w-]+\\.[\\w-]+/${name}$`));
+    expect(answer.body).toEqual({
+      protocols: ['5.0'],
+      os: 'linux',
+      arch: 'amd64',
+      filename,
+      download_url: link(filename),
+      shasum,
+      shasums_url: link('terraform-provider-aws_1.0.0_SHA256SUMS'),
+      shasums_signature_url: link('terraform-provider-aws_1.0.0_SHA256SUMS.sig'),
+      signing_keys: {
+        gpg_public_keys: [
+          { key_id: signer.keyId, ascii_armor: signer.armor, trust_signature: '', source: '', source_url: null },
+        ],
+      },
+    });
+  });
+
+  it('is the same whatever they accept, and however namespaces are written', async () => {
+    const { text } = await versions('aws');
+    const accepting = await fetched(`${PROVIDERS}/acme/aws/versions`, { accept: 'application/vnd.api+json' });
+    expect([accepting.headers.get('content-type'), await accepting.text()]).toEqual(['application/json', text]);
+    // Clients write namespaces in lower case.
+    await makeOrganization(server, 'Capitals');
+    answered(await addKey(server, 'Capitals', signer), 201);
+    await makeProvider(server, 'Capitals', 'aws');
+    await publishVersion(server, 'Capitals', 'aws', '1.0.0', signer);
+    expect(answered(await versions('aws', server, 'capitals'), 200).body.versions).toHaveLength(1);
+    answered(await server.get(`${PROVIDERS}/capitals/aws/1.0.0/download/linux/amd64`), 200);
+  });
+
+  it('is not another organization’s whose name differs in case alone: theirs whom the caller belongs to', async () => {
+    await makeOrganization(server, 'Twin');
+    const { ownersTeam } = await makeOrganization(server, 'twin');
+    const [upper, lower] = [
+      await makeMember(server, 'Twin', 'ursula', [await makeTeam(server, 'Twin', 'readers')]),
+      await makeMember(server, 'twin', 'lotte', [ownersTeam]),
+    ];
+    for (const [organization, version] of [
+      ['Twin', '1.0.0'],
+      ['twin', '6.6.6'],
+    ] as const) {
+      answered(await addKey(server, organization, signer), 201);
+      await makeProvider(server, organization, 'aws');
+      await publishVersion(server, organization, 'aws', version, signer);
+    }
+    const told = async (api: Api, namespace: string): Promise<string> =>
+      answered(await versions('aws', api, namespace), 200).body.versions[0].version as string;
+    expect([await told(upper, 'twin'), await told(lower, 'twin')]).toEqual(['1.0.0', '6.6.6']);
+    expect([await told(server, 'twin'), await told(server, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
+  });
+
+  it('knows prereleases and build metadata by their exact names', async () => {
+    await makeProvider(server, 'acme', 'named');
+    for (const version of ['1.0.0-beta.1', '2.0.0+build.7'])
+      await publishVersion(server, 'acme', 'named', version, signer);
+    expect(
+      answered(await versions('named'), 200).body.versions.map(({ version }: { version: string }) => version),
+    ).toEqual(['1.0.0-beta.1', '2.0.0+build.7']);
+    answered(await download('named', '1.0.0-beta.1'), 200);
+    answered(await download('named', '2.0.0+build.7'), 200);
+    answered(await download('named', '2.0.0'), 404);
+  });
+});
+
+describe('only what is whole', () => {
+  const told = async (name: string): Promise<[string, string[]][]> =>
+    answered(await versions(name), 200).body.versions.map(
+      ({ version, platforms }: { version: string; platforms: { os: string; arch: string }[] }) => [
+        version,
+        platforms.map(({ os, arch }) => `${os}_${arch}`),
+      ],
+    );
+
+  it('is told of and handed out, at each step of a version', async () => {
+    await makeProvider(server, 'acme', 'steps');
+    const { links } = await makeVersion(server, 'acme', 'steps', '1.0.0', signer.keyId);
+    const release = new Release(server, 'acme', 'steps', '1.0.0');
+    const [linux, darwin] = [release.archive('linux'), release.archive('darwin', 'arm64')];
+    const sums = checksumsOf(linux, darwin);
+    const signature = `a signature of SHA256SUMS by GPG key ${signer.keyId}`;
+    const expectWanted = async (...wanted: readonly string[]): Promise<void> => {
+      const answer = answered(await versions('steps'), 409);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.body).toEqual({
+        errors: [`Version 1.0.0 cannot be installed yet: it wants ${wanted.join(', ')}`],
+      });
+      answered(await download('steps'), 404);
+    };
+    await expectWanted('SHA256SUMS', signature, 'a platform');
+    answered(await uploadTo(server, links['shasums-upload'], sums), 200);
+    const [first, second] = [await release.addPlatform(linux), await release.addPlatform(darwin)];
+    answered(await uploadTo(server, first.links['provider-binary-upload'], linux.bytes), 200);
+    await expectWanted(signature, darwin.filename);
+    answered(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+    await expectWanted(darwin.filename);
+    answered(await uploadTo(server, second.links['provider-binary-upload'], darwin.bytes), 200);
+    expect(await told('steps')).toEqual([['1.0.0', ['darwin_arm64', 'linux_amd64']]]);
+
+    answered(await server.delete(release.platformPath(darwin)), 204);
+    expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
+    await release.addPlatform(darwin);
+    expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
+    answered(await download('steps', '1.0.0', 'darwin/arm64'), 404);
+    answered(await download('steps'), 200);
+    answered(await server.delete(release.path), 204);
+    expect(await told('steps')).toEqual([]);
+    answered(await download('steps'), 404);
+  });
+
+  it('goes while its key is not there, and comes back with it', async () => {
+    await makeOrganization(server, 'keyed');
+    const other = await makeSigner();
+    answered(await addKey(server, 'keyed', other), 201);
+    await makeProvider(server, 'keyed', 'aws');
+    await publishVersion(server, 'keyed', 'aws', '1.0.0', other);
+    const asked = async (): Promise<[number, number]> => [
+      (await versions('aws', server, 'keyed')).status,
+      (await server.get(`${PROVIDERS}/keyed/aws/1.0.0/download/linux/amd64`)).status,
+    ];
+    expect(await asked()).toEqual([200, 200]);
+    answered(await server.delete(`${GPG_KEYS}/keyed/${other.keyId}`), 204);
+    expect(await asked()).toEqual([409, 404]);
+    answered(await addKey(server, 'keyed', other), 201);
+    expect(await asked()).toEqual([200, 200]);
+  });
+
+  it('says in the line of the status what is wanting of the newest, for clients show nothing else', async () => {
+    await makeProvider(server, 'acme', 'phrased');
+    await makeVersion(server, 'acme', 'phrased', '1.0.0', 'other\r\nX-Injected: 1 ü');
+    const phrase = async (): Promise<string> => {
+      const { status, statusText, headers } = await fetched(`${PROVIDERS}/acme/phrased/versions`, {});
+      expect([status, headers.get('x-injected')]).toEqual([409, null]);
+      return statusText;
+    };
+    const wants = (key: string) =>
+      `SHA256SUMS, a signature of SHA256SUMS by GPG key ${key}, GPG key ${key}, a platform`;
+    const first = `Version 1.0.0 cannot be installed yet: it wants ${wants('other??X-Injected: 1 ?')}`;
+    expect(await phrase()).toBe(first);
+    clock.pass({ seconds: 1 });
+    await makeVersion(server, 'acme', 'phrased', '1.1.0', 'k'.repeat(255));
+    expect(await phrase()).toBe(
+      `Version 1.1.0 cannot be installed yet: it wants ${wants('k'.repeat(255))}`.slice(0, 400),
+    );
+    // What can be installed is not in the way of what cannot.
+    await publishVersion(server, 'acme', 'phrased', '0.9.0', signer);
+    expect(await told('phrased')).toEqual([['0.9.0', ['linux_amd64']]]);
+  });
+
+  it('is nothing for a new provider, and not there for none', async () => {
+    await makeProvider(server, 'acme', 'bare');
+    expect(answered(await versions('bare'), 200).body).toEqual({ versions: [] });
+    const answer = answered(await versions('none'), 404);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.body).toEqual({ errors: ['There is no provider acme/none'] });
+    expect(answered(await download('aws', '1.0.0', 'plan9/amd64'), 404).body).toEqual({
+      errors: ['There is no package of aws 1.0.0 for plan9_amd64'],
+    });
+    answered(await server.delete(pathOfProvider('acme', 'bare')), 204);
+    answered(await versions('bare'), 404);
+  });
+});
+
+describe('who may install', () => {
+  it('is everybody of the organization, by whatever token they come', async () => {
+    const readers = await makeTeam(server, 'acme', 'installers');
+    const workspace = await makeWorkspace(server, 'acme', 'one');
+    await makeConfigurationVersion(server, workspace);
+    const run = await makeRun(server, workspace, { 'plan-only': true });
+    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+    const secrets = [
+      await makeToken(server, `/api/v2/teams/${readers}/authentication-token`),
+      await makeOrganizationToken(server, 'acme'),
+      await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`),
+    ];
+    for (const api of [member, ...secrets.map((secret) => server.as(secret))]) {
+      const answers = [await versions('aws', api), await download('aws', '1.0.0', 'linux/amd64', api)];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
+  });
+
+  it('is nobody without a token that is good, and they are told so in the protocol’s form', async () => {
+    for (const token of [null, 'wrong.atlasv1.token', 'x']) {
+      for (const path of ['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64', 'acme/none/versions']) {
+        const answer = answered(await server.as(token).get(`${PROVIDERS}/${path}`), 401);
+        expect(answer.headers.get('content-type')).toBe('application/json');
+        expect(answer.body).toEqual({ errors: [expect.stringMatching(/\w/)] });
+      }
+    }
+  });
+
+  it('is nobody from elsewhere: to them it is as if there were none', async () => {
+    const audit = await makeToken(server, '/api/v2/organizations/acme/authentication-token?token=audit-trails');
+    for (const api of [stranger, server.as(audit)]) {
+      const [there, none] = [answered(await versions('aws', api), 404), answered(await versions('gcp', api), 404)];
+      expect(there.text.replaceAll('aws', 'gcp')).toBe(none.text);
+      const [one, other] = [
+        await download('aws', '1.0.0', 'linux/amd64', api),
+        await download('aws', '9.9.9', 'linux/amd64', api),
+      ];
+      expect(one.text.replaceAll('1.0.0', '9.9.9')).toBe(answered(other, 404).text);
+      expect(one.status).toBe(404);
+    }
+  });
+
+  it('is nobody any more once their token is revoked', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'revoking');
+    const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
+    const api = server.as(await makeToken(server, path));
+    await makeProvider(server, 'revoking', 'aws');
+    answered(await versions('aws', api, 'revoking'), 200);
+    answered(await server.delete(path), 204);
+    for (const name of ['aws', 'none']) {
+      expect(answered(await versions(name, api, 'revoking'), 401).body.errors).toHaveLength(1);
+    }
+  });
+});
+
+describe('an answer that is known already', () => {
+  it.each(['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64'])('is not sent again: %s', async (path) => {
+    const first = await fetched(`${PROVIDERS}/${path}`, {});
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"[\w-]{43}"$/);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': known });
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag]);
+    }
+    const other = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': '"other"' });
+    expect([other.status, await other.text()]).toEqual([200, await first.text()]);
+    // Not to somebody who may not have it.
+    const denied = await fetch(`${server.url}${PROVIDERS}/${path}`, { headers: { 'if-none-match': tag } });
+    expect(denied.status).toBe(401);
+  });
+
+  it('changes with what it tells', async () => {
+    await makeProvider(server, 'acme', 'tagged');
+    const tag = async (): Promise<string | null> => (await versions('tagged')).headers.get('etag');
+    const before = await tag();
+    await publishVersion(server, 'acme', 'tagged', '1.0.0', signer);
+    const after = await tag();
+    expect(after).not.toBe(before);
+    answered(
+      await server.post(
+        `${pathOfProvider('acme', 'tagged')}/versions/1.0.0/platforms`,
+        platformBody(platformAttributes('tagged', '1.0.0')),
+      ),
+      422,
+    );
+    expect(await tag()).toBe(after);
+  });
+
+  it('has links that change by the hour, and are good for a day', async () => {
+    const link = async (): Promise<string> => (await download('aws')).body.download_url as string;
+    const before = await link();
+    clock.pass({ minutes: 60 });
+    const after = await link();
+    expect(after).not.toBe(before);
+    const follow = (to: string): Promise<Answer> => server.as(null).get(new URL(to).pathname);
+    clock.pass({ minutes: 22 * 60 });
+    answered(await follow(before), 200);
+    clock.pass({ minutes: 3 * 60 });
+    expect(answered(await follow(before), 403).text).toContain('expired');
+  });
+});

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { conflict } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
+import { servedPackage, servedProvider, type PackagePath, type ServedProvider } from './provider-protocol.queries.js';
+import { missingOf } from './registry-provider-versions.document.js';
+import { ReleaseLinks } from './release.links.js';
+
+/**
+ * Where there are versions and none can be installed: clients would say of an empty list that there is no such provider.
+ * Of the newest of them, for that is what somebody is publishing.
+ */
+const refuseUnserved = ({ served, unserved: [newest] }: ServedProvider): void => {
+  if (served.length > 0 || !newest) return;
+  const { version, keyId } = newest;
+  const missing = missingOf(newest).map((name) =>
+    name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${keyId}` : name,
+  );
+  throw conflict(`Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`);
+};
+
+/**
+ * What the command line asks to install a provider: Terraform's provider registry protocol, plain JSON.
+ *
+ * @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol
+ */
+@Controller('api/registry/v1/providers')
+@UseFilters(ProtocolErrorsFilter)
+export class ProviderProtocolController {
+  constructor(
+    private readonly database: Database,
+    private readonly links: ReleaseLinks,
+  ) {}
+
+  @Get(':namespace/:name/versions')
+  @Header('content-type', 'application/json')
+  async versions(
+    @Param() { namespace, name }: Pick<PackagePath, 'namespace' | 'name'>,
+    @CurrentActor() actor: Actor,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | undefined> {
+    const provider = await servedProvider(this.database, actor, namespace, name);
+    refuseUnserved(provider);
+    return tagged({ versions: provider.served }, request, reply);
+  }
+
+  @Get(':namespace/:name/:version/download/:os/:arch')
+  @Header('content-type', 'application/json')
+  async download(
+    @Param() path: PackagePath,
+    @CurrentActor() actor: Actor,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | undefined> {
+    const found = await servedPackage(this.database, actor, path);
+    const { versionId: version, platform, filename, shasum, protocols } = found;
+    const sums = `terraform-provider-${found.provider}_${found.version}_SHA256SUMS`;
+    const answer = {
+      protocols,
+      os: path.os,
+      arch: path.arch,
+      filename,
+      download_url: this.links.download({ kind: 'binary', version, platform }, filename),
+      shasum,
+      shasums_url: this.links.download({ kind: 'shasums', version }, sums),
+      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, `${sums}.sig`),
+      signing_keys: {
+        gpg_public_keys: [
+          { key_id: found.keyId, ascii_armor: found.asciiArmor, trust_signature: '', source: '', source_url: null },
+        ],
+      },
+    };
+    return tagged(answer, request, reply);
+  }
+}
+
+/** The answer under a tag of its content; nothing of it for who has it already (RFC 9110 §13.1.2). */
+const tagged = (answer: object, request: FastifyRequest, reply: FastifyReply): Buffer | undefined => {
+  // Bytes: Fastify adds a charset to the media type of texts.
+  const body = Buffer.from(JSON.stringify(answer));
+  const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  void reply.header('etag', tag).header('cache-control', 'private, no-cache');
+  const known = (request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  if (!known.includes(tag) && !known.includes('*')) return body;
+  void reply.status(304);
+  return undefined;
+};

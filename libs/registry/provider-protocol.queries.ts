@@ -1,0 +1,101 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
+import { fresh, may, organizationsWhere, type Actor } from '#access';
+import type { Protocol } from '#provider-release/rules';
+import type { Wanting } from './registry-provider-versions.document.js';
+import { ITS_KEY } from './registry-provider-versions.queries.js';
+
+export type ServedVersion = {
+  readonly version: string;
+  readonly protocols: readonly Protocol[];
+  readonly platforms: readonly { readonly os: string; readonly arch: string }[];
+};
+
+export type ServedProvider = {
+  readonly organization: string;
+  readonly served: readonly ServedVersion[];
+  /** Versions that are not served, for want of something; the newest first. */
+  readonly unserved: readonly (Wanting & { readonly version: string })[];
+};
+
+/**
+ * The organization of a namespace as `o`. Clients write namespaces in lower case, whatever a configuration says: where
+ * names of organizations differ in case alone it is the one that the caller sees, and rather the one that is asked for.
+ */
+const namespaceOf = (actor: Actor, namespace: string): Sql => sql`
+  (select id, ${organizationsWhere(actor, 'read-providers')} as seen, name = ${namespace} as exact
+     from organizations where lower(name) = lower(${namespace}) order by seen desc, exact desc, id limit 1) o`;
+
+/**
+ * The provider with all that a client may install, in one statement: versions that were whole once and can be proved, and
+ * of them the platforms that are here.
+ */
+export const servedProvider = async (
+  database: Database,
+  actor: Actor,
+  namespace: string,
+  name: string,
+): Promise<ServedProvider> => {
+  const row = await database.row<ServedProvider>(sql`
+    select p.organization,
+           coalesce(jsonb_agg(jsonb_build_object('version', v.version, 'protocols', v.protocols, 'platforms', v.here)
+                              order by v.created_at, v.version) filter (where v.served), '[]') as served,
+           coalesce(jsonb_agg(jsonb_build_object('version', v.version, 'keyId', v.key_id, 'hasKey', v.has_key,
+                                                 'shasums', v.shasums, 'signature', v.signature, 'platforms', v.platforms)
+                              order by v.created_at desc, v.version) filter (where not v.served), '[]') as unserved
+      from ${namespaceOf(actor, namespace)} join registry_providers p on p.organization = o.id
+      left join lateral (
+        select v.version, v.protocols, v.created_at, v.key_id, v.shasums, v.signature, l.here, its.key as has_key,
+               coalesce(l.platforms, '[]') as platforms,
+               v.published_at is not null and its.key and l.here is not null as served
+          from registry_provider_versions v
+         cross join lateral (select exists (select 1 ${ITS_KEY}) as key) its
+         cross join lateral (
+           select jsonb_agg(jsonb_build_object('filename', l.filename, 'size', l.size) order by l.os, l.arch) as platforms,
+                  jsonb_agg(jsonb_build_object('os', l.os, 'arch', l.arch) order by l.os, l.arch)
+                    filter (where l.size is not null) as here
+             from registry_provider_platforms l where l.version = v.id) l
+         where v.provider = p.id) v on true
+     where p.name = ${name} and ${fresh(actor)}
+     group by p.organization`);
+  if (!row || !may(actor, 'read-providers', row)) throw notFound(`There is no provider ${namespace}/${name}`);
+  return row;
+};
+
+export type ServedPackage = {
+  readonly organization: string;
+  readonly provider: string;
+  readonly version: string;
+  readonly versionId: string;
+  readonly protocols: readonly Protocol[];
+  readonly platform: string;
+  readonly filename: string;
+  readonly shasum: string;
+  readonly keyId: string;
+  readonly asciiArmor: string;
+};
+
+export type PackagePath = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: string;
+  readonly os: string;
+  readonly arch: string;
+};
+
+/** One package of a version that is served. */
+export const servedPackage = async (database: Database, actor: Actor, path: PackagePath): Promise<ServedPackage> => {
+  const row = await database.row<ServedPackage>(sql`
+    select p.organization, p.name as provider, v.version, v.id as "versionId", v.protocols, l.id as platform, l.filename,
+           l.shasum, k.key_id as "keyId", k.ascii_armor as "asciiArmor"
+      from ${namespaceOf(actor, path.namespace)} join registry_providers p on p.organization = o.id
+      join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
+      join gpg_keys k on k.organization = v.organization and k.key_id = upper(v.key_id)
+     where p.name = ${path.name} and v.version = ${path.version}
+       and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
+       and ${fresh(actor)}`);
+  if (!row || !may(actor, 'read-providers', row)) {
+    throw notFound(`There is no package of ${path.name} ${path.version} for ${path.os}_${path.arch}`);
+  }
+  return row;
+};

@@ -1,0 +1,70 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+} from '#json-api';
+import { registryProviderPlatformResource } from './registry-provider-platforms.document.js';
+import { listPlatforms, platformAt, type VersionPath } from './registry-provider-platforms.queries.js';
+import { CreateRegistryProviderPlatform, DeleteFromRegistry } from './registry-provider-versions.handler.js';
+import { ReleaseLinks } from './release.links.js';
+
+/** The contract names both types (§4.4). */
+const createBody = resourceBody(
+  ['registry-provider-platforms', 'registry-provider-version-platforms'],
+  z.object({ os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() }),
+);
+
+type PlatformPath = VersionPath & { readonly os: string; readonly arch: string };
+
+@Controller(
+  'api/v2/organizations/:organization/registry-providers/:registryName/:namespace/:name/versions/:version/platforms',
+)
+export class RegistryProviderPlatformsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly links: ReleaseLinks,
+  ) {}
+
+  @Get()
+  async list(
+    @Param() path: VersionPath,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listPlatforms(this.database, actor, path, page);
+    const resources = rows.map((row) => registryProviderPlatformResource(row, actor, this.links));
+    return pageDocument(resources, page, total, request.url);
+  }
+
+  @Post()
+  async create(@Param() path: VersionPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const facts = parseBody(createBody, body).data.attributes;
+    const row = await this.bus.execute(new CreateRegistryProviderPlatform(path, facts, actor));
+    return document(registryProviderPlatformResource(row, actor, this.links));
+  }
+
+  @Get(':os/:arch')
+  async show(@Param() path: PlatformPath, @CurrentActor() actor: Actor): Promise<Document> {
+    const row = await platformAt(this.database, actor, path, path);
+    return document(registryProviderPlatformResource(row, actor, this.links));
+  }
+
+  @Delete(':os/:arch')
+  @HttpCode(204)
+  async destroy(@Param() path: PlatformPath, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeleteFromRegistry(path, path, actor));
+  }
+}

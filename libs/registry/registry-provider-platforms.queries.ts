@@ -1,0 +1,65 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, type Actor } from '#access';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import type { PlatformFacts } from './registry-provider-version.js';
+import { FROM_VERSIONS } from './registry-provider-versions.queries.js';
+import { demandPrivate, isAt, NO_CURATION, type ProviderPath } from './registry-providers.queries.js';
+
+export type RegistryProviderPlatformRow = PlatformFacts & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly providerName: string;
+  readonly version: string;
+  /** Id of the version. */
+  readonly versionId: string;
+  /** Bytes of its zip; null until it is uploaded. */
+  readonly size: number | null;
+};
+
+/** Where a version is found. */
+export type VersionPath = ProviderPath & { readonly version: string };
+
+const columns = sql.raw(`
+  l.id, l.os, l.arch, l.filename, l.shasum, l.size, v.id as "versionId", v.version, v.organization,
+  o.name as "organizationName", p.name as "providerName"`);
+
+export const platformById = (id: string): Sql => sql`
+  select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id where l.id = ${id}`;
+
+export const platformAt = async (
+  database: Database,
+  actor: Actor,
+  path: VersionPath,
+  { os, arch }: Pick<PlatformFacts, 'os' | 'arch'>,
+): Promise<RegistryProviderPlatformRow> => {
+  await demandPrivate(database, actor, path, NO_CURATION);
+  const row = await database.row<RegistryProviderPlatformRow>(sql`
+    select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id
+     where ${isAt(path)} and v.version = ${path.version} and l.os = ${os} and l.arch = ${arch} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-providers', row);
+  return row;
+};
+
+/** One page and the count of all, in one statement. */
+export const listPlatforms = async (
+  database: Database,
+  actor: Actor,
+  path: VersionPath,
+  page: Page,
+): Promise<Listed<RegistryProviderPlatformRow>> => {
+  await demandPrivate(database, actor, path, NO_CURATION);
+  const found = await database.rows<RegistryProviderPlatformRow & { owner: string; total: number }>(sql`
+    select o.id as owner, (select count(*) from registry_provider_platforms l where l.version = v.id) as total, page.*
+      ${FROM_VERSIONS}
+      left join lateral (select ${columns} from registry_provider_platforms l where l.version = v.id
+                          order by l.os, l.arch ${limitOf(page)}) page on true
+     where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}
+     order by page.os, page.arch`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-providers', { organization: first.owner });
+  return listedIn(found);
+};

@@ -1,0 +1,283 @@
+import {
+  checkArch,
+  checkFilename,
+  checkOs,
+  checkShasum,
+  checkVersion,
+  DEFAULT_PROTOCOLS,
+  PROTOCOLS,
+  type Protocol,
+} from '#provider-release/rules';
+import { conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
+
+/** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
+export type PlatformFacts = {
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it. */
+  readonly shasum: string;
+};
+
+/** A file that lies in the blob store. */
+export type StoredFile = { readonly size: number; readonly sha256: string };
+
+/** Which provider and version an event of a version is about, for who has nothing but the event. */
+type Of = { readonly name: string; readonly version: string };
+
+/**
+ * A version of a provider with its platforms and files: one stream, for its rules are about all of them.
+ *
+ *   absent ──create──► draft ──all files of it are here, and agree──► published ──delete──► deleted
+ *
+ * What a client would refuse is refused when it comes: SHA256SUMS must list each platform with its checksum, each zip
+ * must have its checksum, the signature must be the key's (release-files.handler.ts proves the last two). So whatever
+ * the flags call uploaded is good, and a version that has everything can be installed.
+ *
+ * While there is no platform nothing can be installed anyhow, and a signature is kept as it comes: SHA256SUMS, or the
+ * key, may come after it. It waits to be proved, and may be replaced meanwhile.
+ *
+ * Published is said once. A platform that is added later is missing until its zip is here, and the others go on being
+ * served meanwhile: nobody's builds fail because a platform is being added.
+ */
+export type RegistryProviderVersionEvent =
+  | Message<'RegistryProviderVersionCreated', Of & { provider: string; keyId: string; protocols: readonly Protocol[] }>
+  /** `listed`: what SHA256SUMS says, checksum by name of the file. */
+  | Message<'RegistryProviderShasumsUploaded', Of & StoredFile & { listed: Readonly<Record<string, string>> }>
+  /** It takes the place of one that could not be proved. */
+  | Message<'RegistryProviderSignatureUploaded', Of & StoredFile>
+  /** The signature is that of SHA256SUMS, made by the key. */
+  | Message<'RegistryProviderSignatureVerified', Of & { keyId: string; sha256: string }>
+  | Message<'RegistryProviderPlatformCreated', Of & PlatformFacts & { platform: string }>
+  | Message<'RegistryProviderBinaryUploaded', Of & PlatformFacts & { platform: string; size: number }>
+  | Message<'RegistryProviderPlatformDeleted', Of & PlatformFacts & { platform: string }>
+  | Message<'RegistryProviderVersionPublished', Of & { protocols: readonly Protocol[]; platforms: readonly string[] }>
+  | Message<'RegistryProviderVersionDeleted', Of>;
+
+export type RegistryProviderVersionCommand =
+  | Message<'CreateVersion', Of & { provider: string; keyId: string; protocols: readonly Protocol[] | null }>
+  /** `flaw`: why the signature is none of these checksums; null where it is, or one of the two is not here yet. */
+  | Message<'AcceptShasums', StoredFile & { listed: Readonly<Record<string, string>>; flaw: string | null }>
+  | Message<'AcceptSignature', StoredFile & { flaw: string | null }>
+  | Message<'CreatePlatform', PlatformFacts & { platform: string }>
+  | Message<'AcceptBinary', { platform: string; size: number; flaw: string | null }>
+  | Message<'DeletePlatform', { platform: string }>
+  | Message<'DeleteVersion', Record<never, never>>;
+
+export type Platform = PlatformFacts & {
+  /** Bytes of its zip; null until that is here. */
+  readonly size: number | null;
+};
+
+type Active = Of & {
+  readonly status: 'active';
+  readonly provider: string;
+  readonly keyId: string;
+  readonly protocols: readonly Protocol[];
+  readonly shasums: (StoredFile & { readonly listed: Readonly<Record<string, string>> }) | null;
+  /** Not `verified`: it waits to be proved. */
+  readonly signature: (StoredFile & { readonly verified: boolean }) | null;
+  readonly platforms: Readonly<Record<string, Platform>>;
+  readonly published: boolean;
+};
+export type RegistryProviderVersion = { readonly status: 'absent' | 'deleted' } | Active;
+
+const KEY_ID_MOST = 255;
+/** Nobody has looked at the signature: whatever waits goes on waiting. */
+const UNASKED = 'not looked at';
+
+const active = (state: RegistryProviderVersion): Active => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+const ofState = ({ name, version }: Active): Of => ({ name, version });
+
+const platformIn = ({ platforms }: Active, id: string): Platform => {
+  const platform = platforms[id];
+  if (!platform) throw notFound();
+  return platform;
+};
+
+const factsOf = ({ os, arch, filename, shasum }: Platform): PlatformFacts => ({ os, arch, filename, shasum });
+
+const nameOf = ({ os, arch }: PlatformFacts): string => `${os}_${arch}`;
+
+const alreadyUploaded = (what: string) => conflict(`${what} has been uploaded already; a file is uploaded once`);
+
+/** Refuses a platform that SHA256SUMS does not speak of, or speaks of with another checksum. */
+const checkListed = (
+  { filename, shasum }: PlatformFacts,
+  listed: Readonly<Record<string, string>>,
+  at?: 'filename' | 'shasum',
+): void => {
+  const sum = Object.hasOwn(listed, filename) ? listed[filename] : undefined;
+  if (sum === undefined) throw unprocessable(`SHA256SUMS does not list ${filename}`, at && 'filename');
+  if (sum !== shasum) {
+    throw unprocessable(`SHA256SUMS lists ${filename} with checksum ${sum}, its platform has ${shasum}`, at);
+  }
+};
+
+/** No schema lets it through as a key: the log would tell less than was decided on. */
+const checkKeepable = (listed: Readonly<Record<string, string>>): void => {
+  if (Object.hasOwn(listed, '__proto__')) throw unprocessable('SHA256SUMS lists a file called __proto__');
+};
+
+const checkProtocols = (protocols: readonly Protocol[]): readonly Protocol[] => {
+  if (protocols.length === 0) throw unprocessable("Protocols can't be blank", 'protocols');
+  return PROTOCOLS.filter((protocol) => protocols.includes(protocol));
+};
+
+const checkKeyId = (keyId: string): void => {
+  if (keyId.trim() === '') throw unprocessable("Key id can't be blank", 'key-id');
+  if (keyId.length > KEY_ID_MOST)
+    throw unprocessable(`Key id is too long (at most ${KEY_ID_MOST} characters)`, 'key-id');
+};
+
+const checkPlatform = (facts: PlatformFacts): PlatformFacts => {
+  checkOs(facts.os);
+  checkArch(facts.arch);
+  checkFilename(facts.filename);
+  return { ...facts, shasum: checkShasum(facts.shasum) };
+};
+
+const checkUnique = ({ platforms }: Active, { os, arch, filename }: PlatformFacts): void => {
+  for (const other of Object.values(platforms)) {
+    if (other.os === os && other.arch === arch) throw unprocessable(`Platform ${os}_${arch} exists already`, 'os');
+    if (other.filename === filename) throw unprocessable('Filename has already been taken', 'filename');
+  }
+};
+
+/** What makes a version whole: its checksums, their signature, and a zip for each platform, one at least. */
+const isWhole = ({ shasums, signature, platforms }: Active): boolean => {
+  const all = Object.values(platforms);
+  return shasums !== null && signature?.verified === true && all.length > 0 && all.every(({ size }) => size !== null);
+};
+
+const after = (state: Active, events: readonly RegistryProviderVersionEvent[]): Active =>
+  active(fold<RegistryProviderVersion, RegistryProviderVersionEvent>(registryProviderVersion, state, events));
+
+/** Adds what follows from the events: that the signature is proved, that the version is whole for the first time. */
+const followed = (
+  state: Active,
+  flaw: string | null,
+  events: readonly RegistryProviderVersionEvent[],
+): readonly RegistryProviderVersionEvent[] => {
+  const { shasums, signature, keyId } = after(state, events);
+  const isProved = shasums !== null && signature?.verified === false && flaw === null;
+  const proved: readonly RegistryProviderVersionEvent[] = isProved
+    ? [
+        ...events,
+        { type: 'RegistryProviderSignatureVerified', data: { ...ofState(state), keyId, sha256: signature.sha256 } },
+      ]
+    : events;
+  const now = after(state, proved);
+  if (now.published || !isWhole(now)) return proved;
+  const platforms = Object.values(now.platforms).map(nameOf).toSorted();
+  const data = { ...ofState(state), protocols: now.protocols, platforms };
+  return [...proved, { type: 'RegistryProviderVersionPublished', data }];
+};
+
+const hasPlatforms = ({ platforms }: Active): boolean => Object.keys(platforms).length > 0;
+
+const deletionOf = (state: Active, platform: string) =>
+  ({
+    type: 'RegistryProviderPlatformDeleted',
+    data: { ...ofState(state), platform, ...factsOf(platformIn(state, platform)) },
+  }) as const;
+
+export const registryProviderVersion: Decider<
+  RegistryProviderVersion,
+  RegistryProviderVersionCommand,
+  RegistryProviderVersionEvent
+> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    CreateVersion: ({ provider, name, version, keyId, protocols }, state) => {
+      if (state.status !== 'absent') throw conflict('Registry provider version exists already');
+      checkVersion(version);
+      checkKeyId(keyId);
+      // Null is what go-tfe sends for none (clients.md §1).
+      const spoken = checkProtocols(protocols ?? DEFAULT_PROTOCOLS);
+      return [{ type: 'RegistryProviderVersionCreated', data: { provider, name, version, keyId, protocols: spoken } }];
+    },
+    AcceptShasums: ({ size, sha256, listed, flaw }, state) => {
+      const before = active(state);
+      if (before.shasums) throw alreadyUploaded('SHA256SUMS');
+      checkKeepable(listed);
+      for (const platform of Object.values(before.platforms)) checkListed(platform, listed);
+      if (flaw !== null && hasPlatforms(before)) {
+        throw unprocessable(`The signature that was uploaded before is not one of this SHA256SUMS: ${flaw}`);
+      }
+      const data = { ...ofState(before), size, sha256, listed };
+      return followed(before, flaw, [{ type: 'RegistryProviderShasumsUploaded', data }]);
+    },
+    AcceptSignature: ({ size, sha256, flaw }, state) => {
+      const before = active(state);
+      if (before.signature?.verified) throw alreadyUploaded('The signature');
+      if (flaw !== null && hasPlatforms(before)) throw unprocessable(`SHA256SUMS.sig: ${flaw}`);
+      const data = { ...ofState(before), size, sha256 };
+      return followed(before, flaw, [{ type: 'RegistryProviderSignatureUploaded', data }]);
+    },
+    CreatePlatform: ({ platform, ...given }, state) => {
+      const before = active(state);
+      const facts = checkPlatform(given);
+      checkUnique(before, facts);
+      if (before.shasums) checkListed(facts, before.shasums.listed, 'shasum');
+      return [{ type: 'RegistryProviderPlatformCreated', data: { ...ofState(before), platform, ...facts } }];
+    },
+    AcceptBinary: ({ platform, size, flaw }, state) => {
+      const before = active(state);
+      const its = platformIn(before, platform);
+      if (its.size !== null) throw alreadyUploaded(its.filename);
+      const data = { ...ofState(before), platform, ...factsOf(its), size };
+      return followed(before, flaw, [{ type: 'RegistryProviderBinaryUploaded', data }]);
+    },
+    // Without the one whose zip was still to come the others may be whole.
+    DeletePlatform: ({ platform }, state) => {
+      const before = active(state);
+      return followed(before, UNASKED, [deletionOf(before, platform)]);
+    },
+    DeleteVersion: (_, state) => {
+      const before = active(state);
+      return [
+        ...Object.keys(before.platforms).map((platform) => deletionOf(before, platform)),
+        { type: 'RegistryProviderVersionDeleted', data: ofState(before) },
+      ];
+    },
+  },
+  evolve: {
+    RegistryProviderVersionCreated: (data) => ({
+      status: 'active',
+      ...data,
+      shasums: null,
+      signature: null,
+      platforms: {},
+      published: false,
+    }),
+    RegistryProviderShasumsUploaded: ({ size, sha256, listed }, state) =>
+      changed(state, () => ({ shasums: { size, sha256, listed } })),
+    RegistryProviderSignatureUploaded: ({ size, sha256 }, state) =>
+      changed(state, () => ({ signature: { size, sha256, verified: false } })),
+    RegistryProviderSignatureVerified: (_, state) =>
+      changed(state, ({ signature }) => ({ signature: signature && { ...signature, verified: true } })),
+    RegistryProviderPlatformCreated: ({ platform, os, arch, filename, shasum }, state) =>
+      changed(state, ({ platforms }) => ({
+        platforms: { ...platforms, [platform]: { os, arch, filename, shasum, size: null } },
+      })),
+    RegistryProviderBinaryUploaded: ({ platform, os, arch, filename, shasum, size }, state) =>
+      changed(state, ({ platforms }) => ({
+        platforms: { ...platforms, [platform]: { os, arch, filename, shasum, size } },
+      })),
+    RegistryProviderPlatformDeleted: ({ platform }, state) =>
+      changed(state, ({ platforms: { [platform]: _gone, ...platforms } }) => ({ platforms })),
+    RegistryProviderVersionPublished: (_, state) => changed(state, () => ({ published: true })),
+    RegistryProviderVersionDeleted: () => ({ status: 'deleted' }),
+  },
+};
+
+const changed = (
+  state: RegistryProviderVersion,
+  change: (state: Active) => Partial<Active>,
+): RegistryProviderVersion => (state.status === 'active' ? { ...state, ...change(state) } : state);

@@ -1,0 +1,68 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+} from '#json-api';
+import { PROTOCOLS } from '#provider-release/rules';
+import type { VersionPath } from './registry-provider-platforms.queries.js';
+import { registryProviderVersionResource } from './registry-provider-versions.document.js';
+import { CreateRegistryProviderVersion, DeleteFromRegistry } from './registry-provider-versions.handler.js';
+import { listVersions, versionAt } from './registry-provider-versions.queries.js';
+import type { ProviderPath } from './registry-providers.queries.js';
+import { ReleaseLinks } from './release.links.js';
+
+const createBody = resourceBody(
+  'registry-provider-versions',
+  z.object({ version: z.string(), 'key-id': z.string(), protocols: z.array(z.enum(PROTOCOLS)).nullable() }),
+);
+
+@Controller('api/v2/organizations/:organization/registry-providers/:registryName/:namespace/:name/versions')
+export class RegistryProviderVersionsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly links: ReleaseLinks,
+  ) {}
+
+  @Get()
+  async list(
+    @Param() path: ProviderPath,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listVersions(this.database, actor, path, page);
+    const resources = rows.map((row) => registryProviderVersionResource(row, actor, this.links));
+    return pageDocument(resources, page, total, request.url);
+  }
+
+  @Post()
+  async create(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { version, 'key-id': keyId, protocols } = parseBody(createBody, body).data.attributes;
+    const row = await this.bus.execute(new CreateRegistryProviderVersion(path, { version, keyId, protocols }, actor));
+    return document(registryProviderVersionResource(row, actor, this.links));
+  }
+
+  @Get(':version')
+  async show(@Param() path: VersionPath, @CurrentActor() actor: Actor): Promise<Document> {
+    const row = await versionAt(this.database, actor, path, path.version);
+    return document(registryProviderVersionResource(row, actor, this.links));
+  }
+
+  @Delete(':version')
+  @HttpCode(204)
+  async destroy(@Param() path: VersionPath, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeleteFromRegistry(path, null, actor));
+  }
+}

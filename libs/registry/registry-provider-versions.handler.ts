@@ -1,0 +1,165 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, notFound } from '#kernel';
+import {
+  EventStore,
+  firstRow,
+  refuseTakenName,
+  unborn,
+  unchanged,
+  type Loaded,
+  type Row,
+  type Write,
+} from '#event-store';
+import { contextOf, type Actor } from '#access';
+import type { Protocol } from '#provider-release/rules';
+import {
+  registryProviderVersion,
+  type PlatformFacts,
+  type RegistryProviderVersion,
+  type RegistryProviderVersionCommand,
+} from './registry-provider-version.js';
+import {
+  placeForVersion,
+  versionById,
+  versionForCommand,
+  type PlaceForVersion,
+  type RegistryProviderVersionRow,
+  type VersionForCommand,
+} from './registry-provider-versions.queries.js';
+import {
+  platformById,
+  type RegistryProviderPlatformRow,
+  type VersionPath,
+} from './registry-provider-platforms.queries.js';
+import { demandPrivate, NO_CURATION, NOT_FOR_PUBLIC, type ProviderPath } from './registry-providers.queries.js';
+
+export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly asked: {
+      readonly version: string;
+      readonly keyId: string;
+      readonly protocols: readonly Protocol[] | null;
+    },
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlatformRow> {
+  constructor(
+    readonly path: VersionPath,
+    readonly facts: PlatformFacts,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Deletes a version with its platforms, or one of these alone. */
+export class DeleteFromRegistry extends Command<void> {
+  constructor(
+    readonly path: VersionPath,
+    readonly platform: Pick<PlatformFacts, 'os' | 'arch'> | null,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Neither the organization nor the provider is deleted meanwhile: what is born into them would stay. */
+const heldBy = (place: PlaceForVersion): Write[] => [
+  unchanged(place.organization, place.organizationVersion),
+  unchanged(place.provider, place.providerVersion),
+];
+
+@CommandHandler(CreateRegistryProviderVersion)
+export class CreateRegistryProviderVersionHandler implements ICommandHandler<CreateRegistryProviderVersion> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ path, asked, actor }: CreateRegistryProviderVersion): Promise<RegistryProviderVersionRow> {
+    await demandPrivate(this.store.database, actor, path, NOT_FOR_PUBLIC);
+    const id = this.ids.next('provver');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProviderVersion,
+        load: async () => ({
+          ...unborn(id, registryProviderVersion),
+          place: await placeForVersion(this.store.database, actor, path),
+        }),
+        command: ({ place: { provider, providerName: name } }) =>
+          ({ type: 'CreateVersion', data: { provider, name, ...asked } }) as const,
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => heldBy(place),
+        context: contextOf(actor),
+        read: () => [versionById(id)],
+      })
+      .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
+    return firstRow<RegistryProviderVersionRow>(rows);
+  }
+}
+
+type LoadedVersion = Loaded<RegistryProviderVersion> & { readonly found: VersionForCommand };
+
+/** A command for the version at that path; resolves to the rows of the platform that it names, where it names one. */
+const toVersion = async (
+  store: EventStore,
+  { path, actor }: { readonly path: VersionPath; readonly actor: Actor },
+  command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
+  platform?: string,
+): Promise<readonly Row[][]> => {
+  const { rows } = await store.handle({
+    decider: registryProviderVersion,
+    load: async (): Promise<LoadedVersion> => {
+      const found = await versionForCommand(store.database, actor, path, path.version);
+      return { ...(await store.restore(found.id, registryProviderVersion, found.snapshot)), found };
+    },
+    command,
+    organization: ({ found }) => found.organization,
+    holding: ({ found }) => heldBy(found),
+    context: contextOf(actor),
+    read: () => (platform === undefined ? [] : [platformById(platform)]),
+  });
+  return rows;
+};
+
+@CommandHandler(CreateRegistryProviderPlatform)
+export class CreateRegistryProviderPlatformHandler implements ICommandHandler<CreateRegistryProviderPlatform> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute(asked: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
+    await demandPrivate(this.store.database, asked.actor, asked.path, NOT_FOR_PUBLIC);
+    const platform = this.ids.next('provpltfrm');
+    const command = { type: 'CreatePlatform', data: { ...asked.facts, platform } } as const;
+    return firstRow<RegistryProviderPlatformRow>(await toVersion(this.store, asked, () => command, platform));
+  }
+}
+
+const platformIn = (state: RegistryProviderVersion, { os, arch }: Pick<PlatformFacts, 'os' | 'arch'>): string => {
+  const platforms = state.status === 'active' ? Object.entries(state.platforms) : [];
+  const found = platforms.find(([, platform]) => platform.os === os && platform.arch === arch);
+  if (!found) throw notFound();
+  return found[0];
+};
+
+@CommandHandler(DeleteFromRegistry)
+export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegistry> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute(asked: DeleteFromRegistry): Promise<void> {
+    const { platform } = asked;
+    await demandPrivate(this.store.database, asked.actor, asked.path, NO_CURATION);
+    await toVersion(this.store, asked, ({ state }) =>
+      platform === null
+        ? { type: 'DeleteVersion', data: {} }
+        : { type: 'DeletePlatform', data: { platform: platformIn(state, platform) } },
+    );
+  }
+}

@@ -1,0 +1,139 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { demand, fresh, type Actor } from '#access';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import type { Protocol } from '#provider-release/rules';
+import type { StoredFile } from './registry-provider-version.js';
+import { demandPrivate, isAt, NO_CURATION, type ProviderPath } from './registry-providers.queries.js';
+
+/** A platform as the documents of versions need it. */
+export type PlatformOfVersion = {
+  readonly id: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  /** Bytes of its zip; null until it is uploaded. */
+  readonly size: number | null;
+};
+
+export type RegistryProviderVersionRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly provider: string;
+  readonly providerName: string;
+  readonly version: string;
+  readonly keyId: string;
+  readonly protocols: readonly Protocol[];
+  readonly shasums: StoredFile | null;
+  readonly signature: (StoredFile & { readonly verified: boolean }) | null;
+  readonly publishedAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly platforms: readonly PlatformOfVersion[];
+  /** Whether the organization has the key that it names: clients need it to prove the signature. */
+  readonly hasKey: boolean;
+};
+
+/** The key of the organization that a version in the row `v` names; ids of keys are upper-case (gpg-key.ts). */
+export const ITS_KEY = sql.raw('from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)');
+
+const columns = sql`
+  v.id, v.organization, o.name as "organizationName", p.id as provider, p.name as "providerName", v.version,
+  v.key_id as "keyId", v.protocols, v.shasums, v.signature, v.published_at as "publishedAt",
+  v.created_at as "createdAt", v.updated_at as "updatedAt",
+  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'os', l.os, 'arch', l.arch, 'filename', l.filename,
+                                                'size', l.size) order by l.os, l.arch)
+              from registry_provider_platforms l where l.version = v.id), '[]') as platforms,
+  exists (select 1 ${ITS_KEY}) as "hasKey"`;
+
+export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
+  join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization`);
+
+export const versionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
+
+/** The newest first, as lists have them. */
+export const versionsByIds = (ids: Sql): Sql => sql`
+  select ${columns} ${FROM_VERSIONS} where v.id = any (${ids}) order by v.created_at desc, v.id`;
+
+export const versionAt = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+  version: string,
+): Promise<RegistryProviderVersionRow> => {
+  await demandPrivate(database, actor, path, NO_CURATION);
+  const row = await database.row<RegistryProviderVersionRow>(
+    sql`select ${columns} ${FROM_VERSIONS} where ${isAt(path)} and v.version = ${version} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, 'read-providers', row);
+  return row;
+};
+
+/** One page and the count of all, the newest first, in one statement. */
+export const listVersions = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+  page: Page,
+): Promise<Listed<RegistryProviderVersionRow>> => {
+  await demandPrivate(database, actor, path, NO_CURATION);
+  const found = await database.rows<RegistryProviderVersionRow & { owner: string; total: number }>(sql`
+    select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
+      from registry_providers p join organizations o on o.id = p.organization
+      left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
+                          order by v.created_at desc, v.id ${limitOf(page)}) page on true
+     where ${isAt(path)} and ${fresh(actor)}
+     order by page."createdAt" desc, page.id`);
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-providers', { organization: first.owner });
+  return listedIn(found);
+};
+
+export type PlaceForVersion = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly provider: string;
+  readonly providerVersion: number;
+  readonly providerName: string;
+};
+
+const placeColumns = sql.raw(`
+  o.id as organization, so.version as "organizationVersion", p.id as provider, sp.version as "providerVersion",
+  p.name as "providerName"`);
+
+const PLACE_STREAMS = sql.raw(`join event_store.streams so on so.stream = o.id
+  join event_store.streams sp on sp.stream = p.id`);
+
+/** The provider, for who adds a version to it. */
+export const placeForVersion = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+): Promise<PlaceForVersion> => {
+  const row = await database.row<PlaceForVersion>(sql`
+    select ${placeColumns} from registry_providers p join organizations o on o.id = p.organization ${PLACE_STREAMS}
+     where ${isAt(path)} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-providers', row);
+  return row;
+};
+
+export type VersionForCommand = PlaceForVersion & { readonly id: string; readonly snapshot: Snapshot };
+
+export const versionForCommand = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+  version: string,
+): Promise<VersionForCommand> => {
+  const row = await database.row<VersionForCommand>(sql`
+    select v.id, ${placeColumns}, ${snapshotOf('s')} as snapshot
+      ${FROM_VERSIONS} ${PLACE_STREAMS} join event_store.streams s on s.stream = v.id
+     where ${isAt(path)} and v.version = ${version} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-providers', row);
+  return row;
+};

@@ -1,0 +1,47 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { registryProvider, type RegistryProviderEvent } from './registry-provider.js';
+
+const { given } = specify(registryProvider);
+
+const created: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws' } };
+const deleted: RegistryProviderEvent = { type: 'RegistryProviderDeleted', data: { name: 'aws' } };
+
+const create = (name = 'aws') => ({ type: 'CreateRegistryProvider', data: { name } }) as const;
+const remove = { type: 'DeleteRegistryProvider', data: {} } as const;
+
+describe('a registry provider', () => {
+  it('is created, once', () => {
+    given().when(create()).yields(created);
+    given(created).when(create()).refuses('conflict', 'exists already');
+    given(created, deleted).when(create()).refuses('conflict', 'exists already');
+  });
+
+  it.each(['aws', 'a', '3par', 'google-beta', 'x'.repeat(64)])('may be called %j', (name) => {
+    given().when(create(name)).yields({ type: 'RegistryProviderCreated', data: { name } });
+  });
+
+  it.each([
+    ['', "Name can't be blank"],
+    [' ', "Name can't be blank"],
+    ['AWS', /^Name may only contain lowercase letters/],
+    ['aws_cloud', /^Name may only contain/],
+    ['-aws', /^Name may only contain/],
+    ['aws-', /^Name may only contain/],
+    ['aws--cloud', /^Name may only contain/],
+    ['../aws', /^Name may only contain/],
+    ['aws/cloud', /^Name may only contain/],
+    ['aws\u0000', /^Name may only contain/],
+    ['äws', /^Name may only contain/],
+    ['terraform-aws', /^Name must not begin with terraform-/],
+    ['x'.repeat(65), /^Name is too long/],
+  ])('is not called %j', (name, detail) => {
+    given().when(create(name)).refuses('unprocessable', detail, '/data/attributes/name');
+  });
+
+  it('is deleted, and gone', () => {
+    given(created).when(remove).yields(deleted);
+    given(created, deleted).when(remove).refuses('not-found', 'Not found');
+    given().when(remove).refuses('not-found', 'Not found');
+  });
+});

@@ -1,0 +1,407 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { sql } from '#kernel';
+import { meanwhile } from '../../test/support/meanwhile.js';
+import {
+  addKey,
+  DARWIN,
+  LINUX,
+  makeProvider,
+  makeVersion,
+  pathOfProvider,
+  pathOfProviders,
+  pathOfVersion,
+  pathOfVersions,
+  platformAttributes,
+  platformBody,
+  providerBody,
+  publishVersion,
+  versionBody,
+  saying,
+} from '../../test/support/registry.js';
+import { makeSigner, type Signer } from '../../test/support/releases.js';
+import {
+  answered,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeToken,
+  refusalOf,
+  resource,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { registrySlice } from './index.js';
+
+const PATH = pathOfProviders('acme');
+
+let server: TestServer;
+let signer: Signer;
+let member: Api;
+let stranger: Api;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  signer = await makeSigner();
+  await makeOrganization(server, 'acme');
+  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  answered(await addKey(server, 'acme', signer), 201);
+  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
+  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
+});
+
+afterAll(() => server.close());
+
+const namesIn = ({ body }: Answer): string[] =>
+  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
+
+const create = (attributes: object, organization = 'acme', api: Api = server): Promise<Answer> =>
+  api.post(
+    pathOfProviders(organization),
+    resource('registry-providers', { name: 'aws', namespace: organization, 'registry-name': 'private', ...attributes }),
+  );
+
+describe('a provider', () => {
+  it('is created, and shown by its names, by its id and in the list as the same document', async () => {
+    const { body } = answered(await server.post(PATH, providerBody('acme', 'aws')), 201);
+    const self = pathOfProvider('acme', 'aws');
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^prov-\w{16}$/),
+      type: 'registry-providers',
+      attributes: {
+        name: 'aws',
+        namespace: 'acme',
+        'registry-name': 'private',
+        'created-at': expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        'updated-at': body.data.attributes['created-at'],
+        permissions: { 'can-delete': true },
+      },
+      relationships: {
+        organization: { data: { type: 'organizations', id: 'acme' }, links: { related: '/api/v2/organizations/acme' } },
+        'registry-provider-versions': { data: [], links: { related: `${self}/versions` } },
+      },
+      links: { self },
+    });
+    expect((await server.get(self)).body).toEqual(body);
+    expect((await server.get(`/api/v2/registry-providers/${body.data.id}`)).body).toEqual(body);
+    expect((await server.get(`${PATH}?q=aws`)).body.data).toEqual([body.data]);
+  });
+
+  it('names its versions, the newest first', async () => {
+    await makeProvider(server, 'acme', 'versioned');
+    const versions = [];
+    for (const version of ['1.0.0', '1.1.0']) versions.push(await makeVersion(server, 'acme', 'versioned', version));
+    const { body } = answered(await server.get(pathOfProvider('acme', 'versioned')), 200);
+    expect(body.data.relationships['registry-provider-versions'].data).toEqual(
+      versions.toReversed().map(({ id }) => ({ type: 'registry-provider-versions', id })),
+    );
+    expect((await server.get(`${PATH}?q=versioned`)).body.data).toEqual([body.data]);
+  });
+
+  it.each([
+    [
+      'with the id that terraform-provider-tfe sends',
+      { type: 'registry-providers', id: 'registry-providers' },
+      'by-id',
+    ],
+    ['with an empty type', { type: '' }, 'by-nothing'],
+    ['without a type', {}, 'by-silence'],
+  ])('is created %s', async (_, more, name) => {
+    const attributes = { name, namespace: 'acme', 'registry-name': 'private' };
+    const { body } = answered(await server.post(PATH, { data: { ...more, attributes } }), 201);
+    expect(body.data.id).toMatch(/^prov-/);
+  });
+
+  it('has a name of its own in the organization', async () => {
+    await makeProvider(server, 'acme', 'unique');
+    expect(refusalOf(await create({ name: 'unique' }))).toEqual([
+      '/data/attributes/name',
+      'Name has already been taken',
+    ]);
+    answered(await create({ name: 'unique' }, 'neighbour'), 201);
+    answered(await server.delete(pathOfProvider('acme', 'unique')), 204);
+    answered(await create({ name: 'unique' }), 201);
+  });
+
+  it('is one, however many create it at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'raced' })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(19).fill(422)]);
+  });
+
+  it.each([
+    [{ name: undefined }, '/data/attributes/name', "Name can't be blank"],
+    [{ name: '' }, '/data/attributes/name', "Name can't be blank"],
+    [{ name: 7 }, '/data/attributes/name', 'Name must be a string'],
+    [{ name: 'A WS' }, '/data/attributes/name', /^Name may only contain/],
+    [{ name: 'a\u0000' }, '/data/attributes/name', /cannot be stored/],
+    [{ name: 'terraform-aws' }, '/data/attributes/name', /must not begin with terraform-/],
+    [{ namespace: undefined }, '/data/attributes/namespace', "Namespace can't be blank"],
+    [{ namespace: 'hashicorp' }, '/data/attributes/namespace', /must be the organization, acme$/],
+    [{ 'registry-name': undefined }, '/data/attributes/registry-name', "Registry name can't be blank"],
+    [{ 'registry-name': '' }, '/data/attributes/registry-name', "Registry name can't be blank"],
+    [{ 'registry-name': 'Private' }, '/data/attributes/registry-name', 'Registry name is not included in the list'],
+  ])('is not made of %j', async (attributes, pointer, detail) => {
+    const [at, said] = refusalOf(await create({ name: 'new', ...attributes }));
+    expect([at, said]).toEqual([pointer, saying(detail)]);
+  });
+
+  it('is of no other type', async () => {
+    const body = resource('registry-modules', { name: 'x', namespace: 'acme', 'registry-name': 'private' });
+    expect(refusalOf(await server.post(PATH, body))).toEqual(['/data/type', 'Type must be registry-providers']);
+  });
+});
+
+describe('providers of the public registry', () => {
+  const NO = 'Public provider curation is disabled';
+  const path = `${PATH}/public/hashicorp/aws`;
+  const asked = async (api: Api): Promise<Answer[]> => [
+    await create({ namespace: 'hashicorp', 'registry-name': 'public' }, 'acme', api),
+    await api.get(path),
+    await api.delete(path),
+  ];
+
+  it('are refused to who sees the organization, and not there for others', async () => {
+    for (const api of [server, member]) {
+      const answers = await asked(api);
+      expect(answers.map(({ status, body }) => [status, body.errors[0].detail])).toEqual(answers.map(() => [403, NO]));
+    }
+    expect((await asked(stranger)).map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await asked(server.as(null))).map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  it.each(['Private', 'other', 'private%2F', 'x'.repeat(300)])(
+    'are all there is beside private ones: %s',
+    async (registry) => {
+      await create({ name: 'registered' });
+      const other = `${PATH}/${registry}/acme/registered`;
+      for (const api of [server, member, stranger]) {
+        expect([(await api.get(other)).status, (await api.delete(other)).status]).toEqual([404, 404]);
+      }
+    },
+  );
+
+  it.each(['neighbour', 'ACME', 'hashicorp'])('have the namespace of their organization, not %s', async (namespace) => {
+    await create({ name: 'spaced' });
+    const other = `${PATH}/private/${namespace}/spaced`;
+    expect([(await server.get(other)).status, (await server.delete(other)).status]).toEqual([404, 404]);
+  });
+});
+
+describe('the list of providers', () => {
+  beforeAll(async () => {
+    await makeOrganization(server, 'listed');
+    for (const name of ['google', 'aws', 'google-beta', 'azurerm']) await makeProvider(server, 'listed', name);
+    await makeVersion(server, 'listed', 'aws', '1.0.0');
+  });
+
+  it.each([
+    ['', ['aws', 'azurerm', 'google', 'google-beta']],
+    ['q=GOOGLE', ['google', 'google-beta']],
+    ['q=%25', []],
+    ['q=', ['aws', 'azurerm', 'google', 'google-beta']],
+    ['filter[registry_name]=private&q=az', ['azurerm']],
+    ['filter[registry_name]=public', []],
+    ['filter[organization_name]=listed&q=aws', ['aws']],
+    ['filter[organization_name]=acme', []],
+    ['unheard-of=1&q=aws', ['aws']],
+  ])('answers %j', async (query, expected) => {
+    const answer = answered(await server.get(`${pathOfProviders('listed')}?${query}`), 200);
+    expect(namesIn(answer)).toEqual(expected);
+    expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
+  });
+
+  it('is shown page by page', async () => {
+    const { body } = answered(await server.get(`${pathOfProviders('listed')}?page[size]=3`), 200);
+    expect(body.meta.pagination).toEqual({
+      'current-page': 1,
+      'page-size': 3,
+      'prev-page': null,
+      'next-page': 2,
+      'total-pages': 2,
+      'total-count': 4,
+    });
+    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['google-beta']);
+    const past = await server.get(`${pathOfProviders('listed')}?page[number]=9`);
+    expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 4 } } });
+  });
+
+  it('brings versions along, as they are shown themselves', async () => {
+    const shown = answered(await server.get(pathOfVersion('listed', 'aws', '1.0.0')), 200).body.data;
+    for (const include of ['registry-provider-versions', 'registry_provider_versions']) {
+      const paths = [pathOfProviders('listed'), pathOfProvider('listed', 'aws')];
+      for (const path of paths) {
+        expect(answered(await server.get(`${path}?include=${include}`), 200).body.included).toEqual([shown]);
+      }
+    }
+    const none = await server.get(`${pathOfProvider('listed', 'google')}?include=registry-provider-versions`);
+    expect(answered(none, 200).body.included).toEqual([]);
+    expect((await server.get(`${pathOfProvider('listed', 'aws')}`)).body).not.toHaveProperty('included');
+    expect(answered(await server.get(`${pathOfProviders('listed')}?include=owner`), 400).text).toContain(
+      'include parameter',
+    );
+  });
+
+  it('is empty where there is none', async () => {
+    await makeOrganization(server, 'bare');
+    const { body } = answered(await server.get(pathOfProviders('bare')), 200);
+    expect(body).toMatchObject({ data: [], meta: { pagination: { 'total-pages': 0, 'total-count': 0 } } });
+    answered(await server.get(pathOfProviders('nowhere')), 404);
+  });
+});
+
+describe('a provider that goes', () => {
+  it('takes its versions and platforms along, and the trail tells of each', async () => {
+    await makeOrganization(server, 'told');
+    answered(await addKey(server, 'told', signer), 201);
+    const provider = await makeProvider(server, 'told', 'going');
+    const path = await publishVersion(server, 'told', 'going', '1.0.0', signer, [LINUX, DARWIN]);
+    const version = (await server.get(path)).body.data;
+    const draft = await makeVersion(server, 'told', 'going', '1.1.0');
+    answered(await server.delete(pathOfProvider('told', 'going')), 204);
+    const gone = [pathOfProvider('told', 'going'), `/api/v2/registry-providers/${provider}`, path, `${path}/platforms`];
+    for (const one of gone) answered(await server.get(one), 404);
+    answered(await server.delete(pathOfProvider('told', 'going')), 404);
+
+    const reader = server.as(await makeOrganizationToken(server, 'told'));
+    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    type Entry = { resource: { type: string; id: string; action: string; meta: object } };
+    const entries = (body.data as Entry[])
+      .filter(({ resource: { type } }) => type.startsWith('registry_provider'))
+      .map(({ resource: { type, id, action } }) => [type, action, id])
+      .toReversed();
+    const [one, other] = version.relationships.platforms.data.map(({ id }: { id: string }) => id) as [string, string];
+    const destroyed = entries.filter(([, action]) => action === 'destroy');
+    expect(destroyed.map(([type, , id]) => [type, id])).toEqual([
+      ['registry_provider', provider],
+      ...[one, other].map(() => ['registry_provider_platform', expect.any(String)]),
+      ['registry_provider_version', version.id],
+      ['registry_provider_version', draft.id],
+    ]);
+    expect(
+      destroyed
+        .filter(([type]) => type === 'registry_provider_platform')
+        .map(([, , id]) => id)
+        .toSorted(),
+    ).toEqual([one, other].toSorted());
+    expect(entries[0]).toEqual(['registry_provider', 'create', provider]);
+    const meta = (body.data as Entry[]).find(
+      ({ resource: { type, action } }) => type === 'registry_provider_platform' && action === 'create',
+    )?.resource.meta;
+    expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
+  });
+
+  it('goes with its organization, and nothing of it stays', async () => {
+    const { id } = await makeOrganization(server, 'ended');
+    answered(await addKey(server, 'ended', signer), 201);
+    await makeProvider(server, 'ended', 'last');
+    await publishVersion(server, 'ended', 'last', '1.0.0', signer);
+    answered(await server.delete('/api/v2/organizations/ended'), 204);
+    const left = await server.database.rows(sql`
+      select id from registry_providers where organization = ${id}
+      union all select id from registry_provider_versions where organization = ${id}
+      union all select id from registry_provider_platforms where organization = ${id}
+      union all select id from gpg_keys where organization = ${id}`);
+    expect(left).toEqual([]);
+  });
+
+  it('lets nothing be born into it meanwhile', async () => {
+    const path = pathOfProvider('acme', 'fading');
+    const platform = platformBody(platformAttributes('fading', '1.0.0'));
+    await makeProvider(server, 'acme', 'fading');
+    meanwhile(server.store, () => server.delete(path));
+    expect((await server.post(`${path}/versions`, versionBody('1.0.0'))).status).toBe(404);
+    await makeProvider(server, 'acme', 'fading');
+    await makeVersion(server, 'acme', 'fading', '1.0.0');
+    meanwhile(server.store, () => server.delete(path));
+    answered(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
+    // Nor into another one of the same name.
+    await makeProvider(server, 'acme', 'fading');
+    answered(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
+  });
+
+  it('takes along what is born into it meanwhile', async () => {
+    const path = pathOfVersions('acme', 'filling');
+    await makeProvider(server, 'acme', 'filling');
+    await makeVersion(server, 'acme', 'filling', '1.0.0');
+    meanwhile(server.store, async () => {
+      await makeVersion(server, 'acme', 'filling', '1.1.0');
+      const platform = platformBody(platformAttributes('filling', '1.0.0'));
+      answered(await server.post(`${path}/1.0.0/platforms`, platform), 201);
+    });
+    answered(await server.delete(pathOfProvider('acme', 'filling')), 204);
+    const left = await server.database.rows(sql`
+      select v.id from registry_provider_versions v where not exists (select 1 from registry_providers p where p.id = v.provider)
+      union all
+      select l.id from registry_provider_platforms l
+       where not exists (select 1 from registry_provider_versions v where v.id = l.version)`);
+    expect(left).toEqual([]);
+  });
+
+  it('is not born into an organization that goes meanwhile', async () => {
+    await makeOrganization(server, 'ending');
+    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
+    expect((await create({ name: 'late' }, 'ending')).status).toBe(404);
+  });
+
+  it('goes once, however many delete it at once while others add to it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await makeProvider(server, 'acme', 'crowded');
+      for (const version of ['1.0.0', '2.0.0']) await makeVersion(server, 'acme', 'crowded', version);
+      const path = pathOfProvider('acme', 'crowded');
+      const answers = await Promise.all([
+        ...Array.from({ length: 3 }, () => server.delete(path)),
+        server.delete(`${path}/versions/2.0.0`),
+        server.post(`${path}/versions/1.0.0/platforms`, platformBody(platformAttributes('crowded', '1.0.0'))),
+      ]);
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.slice(0, 3).toSorted()).toEqual([204, 404, 404]);
+      expect([204, 404]).toContain(statuses[3]);
+      expect([201, 404]).toContain(statuses[4]);
+    }
+  });
+});
+
+describe('who may handle providers', () => {
+  it('are members to read, and managers of providers to change', async () => {
+    await create({ name: 'guarded' });
+    const path = pathOfProvider('acme', 'guarded');
+    const access = { 'organization-access': { 'manage-providers': true } };
+    const managers = await makeTeam(server, 'acme', 'publishers', access);
+    const manager = await makeMember(server, 'acme', 'max', [managers]);
+    const { id } = answered(await server.get(path), 200).body.data;
+    for (const api of [member, server.as(await makeOrganizationToken(server, 'acme'))]) {
+      expect(answered(await api.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': false });
+      answered(await api.get(`/api/v2/registry-providers/${id}`), 200);
+      expect(namesIn(answered(await api.get(`${PATH}?q=guarded`), 200))).toEqual(['guarded']);
+      answered(await create({ name: 'mine' }, 'acme', api), 404);
+      answered(await api.delete(path), 404);
+    }
+    const token = server.as(await makeToken(server, `/api/v2/teams/${managers}/authentication-token`));
+    answered(await create({ name: 'theirs' }, 'acme', token), 201);
+    expect(answered(await manager.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': true });
+    answered(await manager.delete(path), 204);
+  });
+
+  it('is nobody from elsewhere: not by name, not by id, not with their own organization in the path', async () => {
+    const id = await makeProvider(server, 'acme', 'secret');
+    const answers = [
+      await stranger.get(PATH),
+      await stranger.get(pathOfProvider('acme', 'secret')),
+      await stranger.get(`/api/v2/registry-providers/${id}`),
+      await stranger.get(`${pathOfProviders('neighbour')}/private/acme/secret`),
+      await stranger.get(`${pathOfProviders('neighbour')}/private/neighbour/secret`),
+      await create({ name: 'planted' }, 'acme', stranger),
+      await stranger.delete(pathOfProvider('acme', 'secret')),
+      await stranger.delete(`${pathOfProviders('neighbour')}/private/acme/secret`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    answered(await server.get(pathOfProvider('acme', 'secret')), 200);
+  });
+});
+
+describe('views and snapshots of the registry', () => {
+  it('are those that the log makes', async () => {
+    for (const view of viewsOf([registrySlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(server.store, [registrySlice])).toEqual([]);
+  });
+});

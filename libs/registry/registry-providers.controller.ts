@@ -1,0 +1,123 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { sql, unprocessable } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  includesOf,
+  pageDocument,
+  pageOf,
+  parameter,
+  parseBody,
+  readRelated,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { CreateRegistryProvider, DeleteRegistryProvider } from './registry-providers.handler.js';
+import { relatedVersions } from './registry-provider-versions.related.js';
+import { registryProviderResource } from './registry-providers.document.js';
+import {
+  demandPrivate,
+  listRegistryProviders,
+  NO_CURATION,
+  registryProviderAt,
+  registryProviderFor,
+  type ProviderPath,
+  type RegistryProviderRow,
+} from './registry-providers.queries.js';
+import { ReleaseLinks } from './release.links.js';
+
+const createBody = resourceBody(
+  'registry-providers',
+  z.object({ name: z.string(), namespace: z.string(), 'registry-name': z.string() }),
+);
+
+const REGISTRIES = ['private', 'public'];
+
+const INCLUDES = ['registry_provider_versions'] as const;
+const includesVersions = (query: QueryOf): boolean =>
+  includesOf(query, INCLUDES)?.has('registry_provider_versions') ?? false;
+
+@Controller('api/v2')
+export class RegistryProvidersController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly links: ReleaseLinks,
+  ) {}
+
+  @Get('organizations/:organization/registry-providers')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const withVersions = includesVersions(query);
+    const filter = {
+      search: parameter(query, 'q'),
+      registryName: parameter(query, 'filter[registry_name]'),
+      organizationName: parameter(query, 'filter[organization_name]'),
+    };
+    const { rows, total } = await listRegistryProviders(this.database, actor, organization, page, filter);
+    const resources = rows.map((row) => registryProviderResource(row, actor));
+    const included = withVersions ? await this.versionsOf(rows, actor) : undefined;
+    return pageDocument(resources, page, total, request.url, included);
+  }
+
+  @Post('organizations/:organization/registry-providers')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { name, namespace, 'registry-name': registryName } = parseBody(createBody, body).data.attributes;
+    if (registryName === '') throw unprocessable("Registry name can't be blank", 'registry-name');
+    if (!REGISTRIES.includes(registryName)) {
+      throw unprocessable('Registry name is not included in the list', 'registry-name');
+    }
+    if (registryName === 'public') {
+      await demandPrivate(this.database, actor, { organization, registryName, namespace }, NO_CURATION);
+    }
+    const row = await this.bus.execute(new CreateRegistryProvider(organization, { name, namespace }, actor));
+    return document(registryProviderResource(row, actor));
+  }
+
+  @Get('organizations/:organization/registry-providers/:registryName/:namespace/:name')
+  async showByPath(
+    @Param() path: ProviderPath,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.shown(() => registryProviderAt(this.database, actor, path), query, actor);
+  }
+
+  @Get('registry-providers/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown(() => registryProviderFor(this.database, actor, id), query, actor);
+  }
+
+  @Delete('organizations/:organization/registry-providers/:registryName/:namespace/:name')
+  @HttpCode(204)
+  async destroy(@Param() path: ProviderPath, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DeleteRegistryProvider(path, actor));
+  }
+
+  private async shown(find: () => Promise<RegistryProviderRow>, query: QueryOf, actor: Actor): Promise<Document> {
+    const withVersions = includesVersions(query);
+    const row = await find();
+    const included = withVersions ? await this.versionsOf([row], actor) : undefined;
+    return document(registryProviderResource(row, actor), included);
+  }
+
+  private versionsOf(rows: readonly RegistryProviderRow[], actor: Actor): Promise<Resource[]> {
+    const ids = rows.flatMap(({ versions }) => versions);
+    return readRelated(this.database, ids.length > 0 ? [relatedVersions(sql`${ids}::text[]`, actor, this.links)] : []);
+  }
+}

@@ -1,0 +1,96 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable } from '#kernel';
+import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { contextOf, placeInOrganization, type Actor } from '#access';
+import { registryProvider } from './registry-provider.js';
+import { registryProviderVersion } from './registry-provider-version.js';
+import {
+  demandPrivate,
+  NO_CURATION,
+  registryProviderById,
+  registryProviderForCommand,
+  type ProviderPath,
+  type RegistryProviderRow,
+} from './registry-providers.queries.js';
+
+export class CreateRegistryProvider extends Command<RegistryProviderRow> {
+  constructor(
+    readonly organization: string,
+    readonly asked: { readonly name: string; readonly namespace: string },
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class DeleteRegistryProvider extends Command<void> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateRegistryProvider)
+export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegistryProvider> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({
+    organization,
+    asked: { name, namespace },
+    actor,
+  }: CreateRegistryProvider): Promise<RegistryProviderRow> {
+    const id = this.ids.next('prov');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProvider,
+        load: async () => {
+          const place = await placeInOrganization(this.store.database, actor, 'manage-providers', organization);
+          if (namespace !== organization) {
+            throw unprocessable(
+              `Namespace of a private provider must be the organization, ${organization}`,
+              'namespace',
+            );
+          }
+          return { ...unborn(id, registryProvider), place };
+        },
+        command: () => ({ type: 'CreateRegistryProvider', data: { name } }) as const,
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => [unchanged(place.organization, place.version)],
+        context: contextOf(actor),
+        read: () => [registryProviderById(id)],
+      })
+      .catch(refuseTakenName('registry_providers_organization_name_key'));
+    return firstRow<RegistryProviderRow>(rows);
+  }
+}
+
+@CommandHandler(DeleteRegistryProvider)
+export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
+  constructor(private readonly store: EventStore) {}
+
+  /** Its versions go with it, in the same append. */
+  async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
+    await demandPrivate(this.store.database, actor, path, NO_CURATION);
+    await this.store.untilFirst(async () => {
+      const found = await registryProviderForCommand(this.store.database, actor, path);
+      const { organization, organizationVersion } = found;
+      const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
+      const versions = found.versions.map(async ({ id, snapshot }): Promise<Write> => {
+        const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
+        return writeOf(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+      });
+      // The provider first: who changes a version holds it before that, and two such appends would wait for one another.
+      const writes = [
+        unchanged(organization, organizationVersion),
+        writeOf(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
+        ...(await Promise.all(versions)),
+      ];
+      await this.store.append(writes, contextOf(actor));
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { GpgKeyEvent } from './gpg-key.js';
+import type { RegistryProviderEvent } from './registry-provider.js';
+import { PROTOCOLS } from '#provider-release/rules';
+import { type RegistryProviderVersionEvent } from './registry-provider-version.js';
+
+const topic = 'registry';
+const named = z.strictObject({ name: z.string() });
+const of = { name: z.string(), version: z.string() };
+const file = { size: z.number(), sha256: z.string() };
+const facts = { platform: z.string(), os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() };
+const protocols = z.array(z.enum(PROTOCOLS));
+
+type OfVersion = { readonly name: string; readonly version: string };
+type OfPlatform = OfVersion & {
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  readonly shasum: string;
+};
+type OfFile = OfVersion & { readonly size: number; readonly sha256: string };
+
+const metaOfVersion = ({ name, version }: OfVersion) => ({ provider: name, version });
+const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: OfPlatform) => ({
+  ...metaOfVersion(of),
+  os,
+  arch,
+  filename,
+  shasum,
+});
+const metaOfFile =
+  (suffix: string) =>
+  ({ size, sha256, name, version }: OfFile) => ({
+    ...metaOfVersion({ name, version }),
+    filename: `terraform-provider-${name}_${version}_${suffix}`,
+    size,
+    sha256,
+  });
+const platformOf = ({ platform }: { readonly platform: string }): string => platform;
+
+/** Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1). */
+export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
+  RegistryProviderCreated: {
+    schemaVersion: 1,
+    topic,
+    schema: named,
+    audit: { resource: 'registry_provider', action: 'create', meta: ({ name }) => ({ name }) },
+  },
+  RegistryProviderDeleted: {
+    schemaVersion: 1,
+    topic,
+    schema: named,
+    audit: { resource: 'registry_provider', action: 'destroy', meta: ({ name }) => ({ name }) },
+  },
+  RegistryProviderVersionCreated: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, provider: z.string(), keyId: z.string(), protocols }),
+    audit: {
+      resource: 'registry_provider_version',
+      action: 'create',
+      meta: ({ keyId, protocols: spoken, ...version }) => ({
+        ...metaOfVersion(version),
+        key_id: keyId,
+        protocols: spoken,
+      }),
+    },
+  },
+  RegistryProviderShasumsUploaded: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, ...file, listed: z.record(z.string(), z.string()) }),
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile('SHA256SUMS') },
+  },
+  RegistryProviderSignatureUploaded: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, ...file }),
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile('SHA256SUMS.sig') },
+  },
+  RegistryProviderSignatureVerified: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, keyId: z.string(), sha256: z.string() }),
+    audit: { unaudited: 'follows from the upload that it comes with, and is told by that' },
+  },
+  RegistryProviderPlatformCreated: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, ...facts }),
+    audit: { resource: 'registry_provider_platform', action: 'create', id: platformOf, meta: metaOfPlatform },
+  },
+  RegistryProviderBinaryUploaded: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, ...facts, size: z.number() }),
+    audit: {
+      resource: 'registry_provider_platform',
+      action: 'upload',
+      id: platformOf,
+      meta: ({ size, ...platform }) => ({ ...metaOfPlatform(platform), size }),
+    },
+  },
+  RegistryProviderPlatformDeleted: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, ...facts }),
+    audit: { resource: 'registry_provider_platform', action: 'destroy', id: platformOf, meta: metaOfPlatform },
+  },
+  RegistryProviderVersionPublished: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ ...of, protocols, platforms: z.array(z.string()) }),
+    audit: {
+      resource: 'registry_provider_version',
+      action: 'publish',
+      meta: ({ platforms, ...version }) => ({ ...metaOfVersion(version), platforms }),
+    },
+  },
+  RegistryProviderVersionDeleted: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject(of),
+    audit: { resource: 'registry_provider_version', action: 'destroy', meta: metaOfVersion },
+  },
+  GpgKeyAdded: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ keyId: z.string(), asciiArmor: z.string() }),
+    audit: { resource: 'gpg_key', action: 'create', meta: ({ keyId }) => ({ key_id: keyId }) },
+  },
+  GpgKeyRemoved: {
+    schemaVersion: 1,
+    topic,
+    schema: z.strictObject({ keyId: z.string() }),
+    audit: { resource: 'gpg_key', action: 'destroy', meta: ({ keyId }) => ({ key_id: keyId }) },
+  },
+};

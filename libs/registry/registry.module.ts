@@ -1,0 +1,72 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Clock } from '#kernel';
+import { SignedLinks, type BlobStore } from '#blob-store';
+import { GpgKeysController } from './gpg-keys.controller.js';
+import { AddGpgKeyHandler, MoveGpgKeyHandler, RemoveGpgKeyHandler } from './gpg-keys.handler.js';
+import { ProviderProtocolController } from './provider-protocol.controller.js';
+import { RegistryProviderPlatformsController } from './registry-provider-platforms.controller.js';
+import { RegistryProviderVersionsController } from './registry-provider-versions.controller.js';
+import {
+  CreateRegistryProviderPlatformHandler,
+  CreateRegistryProviderVersionHandler,
+  DeleteFromRegistryHandler,
+} from './registry-provider-versions.handler.js';
+import { RegistryProvidersController } from './registry-providers.controller.js';
+import { CreateRegistryProviderHandler, DeleteRegistryProviderHandler } from './registry-providers.handler.js';
+import { ReleaseFilesController } from './release-files.controller.js';
+import { ReceiveReleaseFileHandler, ReleaseLimits } from './release-files.handler.js';
+import { ReleaseFiles } from './release.files.js';
+import { ReleaseLinks } from './release.links.js';
+import { ReleaseUploads } from './release.uploads.js';
+
+export type RegistryOptions = {
+  /** Where files lie, as they are: what is published is no secret. */
+  readonly blobs: BlobStore;
+  /** 32 bytes; links are signed with it. */
+  readonly encryptionKey: Buffer;
+  /** Origin under which clients reach us, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Bytes of the largest zip that is taken. */
+  readonly archiveLimit: number;
+};
+
+@Module({})
+export class RegistryModule {
+  static with({ blobs, encryptionKey, publicUrl, archiveLimit }: RegistryOptions): DynamicModule {
+    return {
+      module: RegistryModule,
+      imports: [CqrsModule],
+      controllers: [
+        RegistryProvidersController,
+        RegistryProviderVersionsController,
+        RegistryProviderPlatformsController,
+        ReleaseFilesController,
+        GpgKeysController,
+        ProviderProtocolController,
+      ],
+      providers: [
+        CreateRegistryProviderHandler,
+        DeleteRegistryProviderHandler,
+        CreateRegistryProviderVersionHandler,
+        CreateRegistryProviderPlatformHandler,
+        DeleteFromRegistryHandler,
+        ReceiveReleaseFileHandler,
+        ReleaseUploads,
+        AddGpgKeyHandler,
+        MoveGpgKeyHandler,
+        RemoveGpgKeyHandler,
+        { provide: ReleaseFiles, useValue: new ReleaseFiles(blobs) },
+        { provide: ReleaseLimits, useValue: new ReleaseLimits(archiveLimit) },
+        {
+          provide: ReleaseLinks,
+          useFactory: (clock: Clock) => {
+            const linksFor = (purpose: string) => new SignedLinks(encryptionKey, purpose, clock);
+            return new ReleaseLinks(publicUrl, linksFor('release upload'), linksFor('release download'));
+          },
+          inject: [Clock],
+        },
+      ],
+    };
+  }
+}

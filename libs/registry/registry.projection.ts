@@ -1,0 +1,86 @@
+import { sql, type Projection } from '#kernel';
+import type { OrganizationEvent } from '#organizations';
+import { precedenceOf } from '#provider-release/rules';
+import type { GpgKeyEvent } from './gpg-key.js';
+import type { RegistryProviderEvent } from './registry-provider.js';
+import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
+
+type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+
+export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
+  name: 'registry_providers',
+  tables: ['registry_providers'],
+  on: {
+    RegistryProviderCreated: ({ name }, { stream, organization, time }) => sql`
+      insert into registry_providers (id, organization, name, created_at, updated_at)
+      values (${stream}, ${organization}, ${name}, ${time}, ${time})`,
+    RegistryProviderDeleted: (_, { stream }) => sql`delete from registry_providers where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from registry_providers where organization = ${stream}`,
+  },
+};
+
+export const registryProviderVersions: Projection<RegistryProviderVersionEvent | OrganizationDeleted> = {
+  name: 'registry_provider_versions',
+  tables: ['registry_provider_versions'],
+  on: {
+    RegistryProviderVersionCreated: ({ provider, version, keyId, protocols }, { stream, organization, time }) => sql`
+      insert into registry_provider_versions
+        (id, provider, organization, version, precedence, key_id, protocols, created_at, updated_at)
+      values (${stream}, ${provider}, ${organization}, ${version}, ${precedenceOf(version)}, ${keyId},
+              ${sql.json(protocols)}::jsonb, ${time}, ${time})`,
+    RegistryProviderShasumsUploaded: ({ size, sha256 }, { stream, time }) => sql`
+      update registry_provider_versions set shasums = ${sql.json({ size, sha256 })}::jsonb, updated_at = ${time}
+       where id = ${stream}`,
+    RegistryProviderSignatureUploaded: ({ size, sha256 }, { stream, time }) => sql`
+      update registry_provider_versions
+         set signature = ${sql.json({ size, sha256, verified: false })}::jsonb, updated_at = ${time}
+       where id = ${stream}`,
+    RegistryProviderSignatureVerified: (_, { stream, time }) => sql`
+      update registry_provider_versions
+         set signature = signature || '{"verified": true}'::jsonb, updated_at = ${time} where id = ${stream}`,
+    RegistryProviderPlatformCreated: (_, { stream, time }) => touch(stream, time),
+    RegistryProviderBinaryUploaded: (_, { stream, time }) => touch(stream, time),
+    RegistryProviderPlatformDeleted: (_, { stream, time }) => touch(stream, time),
+    RegistryProviderVersionPublished: (_, { stream, time }) => sql`
+      update registry_provider_versions set published_at = ${time}, updated_at = ${time} where id = ${stream}`,
+    RegistryProviderVersionDeleted: (_, { stream }) => sql`delete from registry_provider_versions where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from registry_provider_versions where organization = ${stream}`,
+  },
+};
+
+const touch = (version: string, time: string) =>
+  sql`update registry_provider_versions set updated_at = ${time} where id = ${version}`;
+
+type PlatformEvent = Extract<
+  RegistryProviderVersionEvent,
+  {
+    type: 'RegistryProviderPlatformCreated' | 'RegistryProviderBinaryUploaded' | 'RegistryProviderPlatformDeleted';
+  }
+>;
+
+export const registryProviderPlatforms: Projection<PlatformEvent | OrganizationDeleted> = {
+  name: 'registry_provider_platforms',
+  tables: ['registry_provider_platforms'],
+  on: {
+    RegistryProviderPlatformCreated: ({ platform, os, arch, filename, shasum }, { stream, organization }) => sql`
+      insert into registry_provider_platforms (id, version, organization, os, arch, filename, shasum)
+      values (${platform}, ${stream}, ${organization}, ${os}, ${arch}, ${filename}, ${shasum})`,
+    RegistryProviderBinaryUploaded: ({ platform, size }) =>
+      sql`update registry_provider_platforms set size = ${size} where id = ${platform}`,
+    RegistryProviderPlatformDeleted: ({ platform }) =>
+      sql`delete from registry_provider_platforms where id = ${platform}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from registry_provider_platforms where organization = ${stream}`,
+  },
+};
+
+export const gpgKeys: Projection<GpgKeyEvent | OrganizationDeleted> = {
+  name: 'gpg_keys',
+  tables: ['gpg_keys'],
+  on: {
+    GpgKeyAdded: ({ keyId, asciiArmor }, { stream, organization, time }) => sql`
+      insert into gpg_keys (id, organization, key_id, ascii_armor, created_at, updated_at)
+      values (${stream}, ${organization}, ${keyId}, ${asciiArmor}, ${time}, ${time})`,
+    GpgKeyRemoved: (_, { stream }) => sql`delete from gpg_keys where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from gpg_keys where organization = ${stream}`,
+  },
+};

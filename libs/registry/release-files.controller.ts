@@ -1,0 +1,66 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Put, Req, Res, StreamableFile } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { Public } from '#access';
+import { Database } from '#event-store';
+import { notFound } from '#kernel';
+import { portionFor } from './release.downloads.js';
+import { ReceiveReleaseFile } from './release-files.handler.js';
+import { downloadTarget } from './release-files.queries.js';
+import { idOfFile, ReleaseFiles } from './release.files.js';
+import { ReleaseLinks, type ReleaseFile } from './release.links.js';
+
+const MEDIA_TYPES: Readonly<Record<ReleaseFile['kind'], string>> = {
+  binary: 'application/zip',
+  shasums: 'text/plain; charset=utf-8',
+  'shasums-sig': 'application/octet-stream',
+};
+
+/** Files of releases themselves: plain bytes, no JSON:API. A signed link stands for the token (clients.md §5). */
+@Controller('api/registry/private/v2')
+@Public()
+export class ReleaseFilesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: ReleaseFiles,
+    private readonly links: ReleaseLinks,
+  ) {}
+
+  @Put('uploads/:token')
+  @RouteConfig({ rawBody: true })
+  @HttpCode(200)
+  async upload(
+    @Param('token') token: string,
+    @Body() content: Readable,
+    @Headers('content-length') length: string | undefined,
+  ): Promise<void> {
+    const announced = length === undefined ? null : Number(length);
+    await this.bus.execute(new ReceiveReleaseFile(this.links.uploadOf(token), content, announced));
+  }
+
+  @Get('files/:token/:filename')
+  async download(
+    @Param('token') token: string,
+    @Param('filename') filename: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile | undefined> {
+    const file = this.links.downloadOf(token);
+    const target = await downloadTarget(this.database, file);
+    if (target?.filename !== filename) throw notFound('There is no such file, or not any more');
+    const { status, content, headers } = portionFor(request.headers, target);
+    const found = content && (await this.files.get(idOfFile(file, target.sha256), content.range));
+    if (content && !found) throw notFound(`${filename} is not in the store of files`);
+    void reply.status(status).headers({
+      ...headers,
+      'content-type': MEDIA_TYPES[file.kind],
+      // Letters, digits and a few marks: nothing that would have to be quoted.
+      'content-disposition': `attachment; filename="${filename}"`,
+      'x-content-type-options': 'nosniff',
+    });
+    return found ? new StreamableFile(found.content, { length: content.length }) : undefined;
+  }
+}

@@ -1,0 +1,286 @@
+import { describe, it } from '@jest/globals';
+import {
+  addKey,
+  GPG_KEYS,
+  makeProvider,
+  makeVersion,
+  pathOfProviders,
+  pathOfVersion,
+  pathOfVersions,
+  platformAttributes,
+  platformBody,
+  versionBody,
+} from '../../support/registry.js';
+import { makeSigner } from '../../support/releases.js';
+import { answered, resource } from '../../support/seeds.js';
+import { pathOf } from '../../support/state-file.js';
+import type { TestServer } from '../../support/server.js';
+import { refusing, type Bad, type Known } from './refusing.js';
+
+/** A provider with a version and a platform in each organization, and a key. */
+const withProviders = async (server: TestServer): Promise<Known> => {
+  const signer = await makeSigner();
+  answered(await addKey(server, 'acme', signer), 201);
+  for (const organization of ['acme', 'other']) {
+    await makeProvider(server, organization, 'aws');
+    await makeVersion(server, organization, 'aws', '1.0.0');
+  }
+  const platforms = `${VERSION}/platforms`;
+  const made = answered(await server.post(platforms, platformBody(platformAttributes('aws', '1.0.0'))), 201).body.data;
+  const link = pathOf(made.links['provider-binary-upload'] as string);
+  const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
+  const [subject, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
+  const signed = (claim: unknown): string =>
+    `${path}${Buffer.from(JSON.stringify(claim)).toString('base64url')}.${signature}`;
+  return {
+    key: signer.keyId,
+    armor: JSON.stringify(signer.armor).slice(1, -1),
+    upload: link,
+    // Each is the link that we signed, but for one thing.
+    otherFile: signed([subject.replace(/^binary (\S+) .*$/, 'shasums $1'), expires]),
+    otherTime: signed([subject, expires + 1]),
+    asDownload: `${link.replace('/uploads/', '/files/')}/${platformAttributes('aws', '1.0.0').filename}`,
+  };
+};
+
+const VERSIONS = pathOfVersions('acme', 'aws');
+const VERSION = pathOfVersion('acme', 'aws', '1.0.0');
+const PROVIDERS = pathOfProviders('acme');
+
+const { expectRefusal } = refusing({}, withProviders);
+
+const at = (name: string): string => `/data/attributes/${name}`;
+
+/** What is no resource at all, for whichever route. */
+const nonsense = (send: Bad['send']): readonly Bad[] => [
+  { what: 'nothing', send, status: 422, problems: [['/data']] },
+  { what: 'no JSON', send, body: '{', status: 400 },
+  { what: 'a list', send, body: [], status: 422 },
+  { what: 'data that is a list', send, body: { data: [] }, status: 422, problems: [['/data']] },
+  { what: 'data that is null', send, body: { data: null }, status: 422, problems: [['/data']] },
+  { what: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
+  { what: 'attributes that are a text', send, body: { data: { attributes: 'x' } }, status: 422 },
+  { what: 'another type', send, body: resource('workspaces', {}), status: 422 },
+];
+
+describe('what is no provider, version, platform or key', () => {
+  it.each<Bad>(
+    (
+      [
+        `POST ${PROVIDERS}`,
+        `POST ${VERSIONS}`,
+        `POST ${VERSION}/platforms`,
+        `POST ${GPG_KEYS}`,
+        `PATCH ${GPG_KEYS}/acme/{key}`,
+      ] as const
+    ).flatMap(nonsense),
+  )('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
+
+describe('providers, versions, platforms and keys that are wrong', () => {
+  const provider = (attributes: object) =>
+    resource('registry-providers', { name: 'new', namespace: 'acme', 'registry-name': 'private', ...attributes });
+  const platform = (attributes: object) =>
+    platformBody({ ...platformAttributes('aws', '1.0.0', 'darwin', 'arm64'), ...attributes });
+
+  it.each<Bad>([
+    {
+      what: 'a name that is there',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ name: 'aws' }),
+      status: 422,
+      problems: [[at('name'), 'Name has already been taken']],
+    },
+    {
+      what: 'a name with a path',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ name: '../aws' }),
+      status: 422,
+      problems: [[at('name')]],
+    },
+    {
+      what: 'a name without end',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ name: 'x'.repeat(100_000) }),
+      status: 422,
+      problems: [[at('name')]],
+    },
+    {
+      what: 'another namespace',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ namespace: 'other' }),
+      status: 422,
+      problems: [[at('namespace')]],
+    },
+    {
+      what: 'an object for a registry',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ 'registry-name': {} }),
+      status: 422,
+      problems: [[at('registry-name')]],
+    },
+    {
+      what: 'the public registry',
+      send: `POST ${PROVIDERS}`,
+      body: provider({ 'registry-name': 'public' }),
+      status: 403,
+    },
+    { what: 'somebody else', send: `POST ${PROVIDERS}`, body: provider({}), as: '{otherToken}', status: 404 },
+    { what: 'no token', send: `POST ${PROVIDERS}`, body: provider({}), as: null, status: 401 },
+    { what: 'half of a page', send: `GET ${PROVIDERS}?page[size]=0.5`, status: 400 },
+    {
+      what: 'an unknown include',
+      send: `GET ${PROVIDERS}?include=owner`,
+      status: 400,
+      problems: [[null, /include parameter/]],
+    },
+    { what: 'a NUL in the path', send: `GET ${PROVIDERS}/private/acme/a%00`, status: 400 },
+    { what: 'a path in the path', send: `GET ${PROVIDERS}/private/acme/..%2Fother`, status: 404 },
+    { what: 'an id that nobody has', send: 'GET /api/v2/registry-providers/prov-nowhere', status: 404 },
+    {
+      what: 'a version that is there',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('1.0.0+build'),
+      status: 422,
+      problems: [[at('version'), 'Version has already been taken']],
+    },
+    {
+      what: 'a version that is none',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('latest'),
+      status: 422,
+      problems: [[at('version')]],
+    },
+    {
+      what: 'a version without end',
+      send: `POST ${VERSIONS}`,
+      body: versionBody(`1.0.0-${'9'.repeat(100_000)}`),
+      status: 422,
+      problems: [[at('version')]],
+    },
+    {
+      what: 'a number above all',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('1.0.99999999999999999999'),
+      status: 422,
+      problems: [[at('version')]],
+    },
+    {
+      what: 'half a pair of surrogates',
+      send: `POST ${VERSIONS}`,
+      body: `{"data":{"attributes":{"version":"1.0.1","key-id":"\\ud800","protocols":null}}}`,
+      status: 422,
+      problems: [[at('key-id')]],
+    },
+    {
+      what: 'protocols that are an object',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('1.0.1', { protocols: { 0: '5.0' } }),
+      status: 422,
+      problems: [[at('protocols')]],
+    },
+    {
+      what: 'a million protocols',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('1.0.1', { protocols: Array(10_000).fill('7.0') }),
+      status: 422,
+    },
+    {
+      what: 'a provider that is not there',
+      send: `POST ${pathOfVersions('acme', 'none')}`,
+      body: versionBody('1.0.1'),
+      status: 404,
+    },
+    {
+      what: 'a provider of others',
+      send: `POST ${VERSIONS}`,
+      body: versionBody('1.0.1'),
+      as: '{otherToken}',
+      status: 404,
+    },
+    {
+      what: 'a platform that is there',
+      send: `POST ${VERSION}/platforms`,
+      body: platformBody(platformAttributes('aws', '1.0.0')),
+      status: 422,
+      problems: [[at('os')]],
+    },
+    {
+      what: 'a file that is there',
+      send: `POST ${VERSION}/platforms`,
+      body: platform({ filename: platformAttributes('aws', '1.0.0').filename }),
+      status: 422,
+      problems: [[at('filename'), 'Filename has already been taken']],
+    },
+    {
+      what: 'a file with a path',
+      send: `POST ${VERSION}/platforms`,
+      body: platform({ filename: '../../x.zip' }),
+      status: 422,
+      problems: [[at('filename')]],
+    },
+    {
+      what: 'a checksum of another kind',
+      send: `POST ${VERSION}/platforms`,
+      body: platform({ shasum: 'a'.repeat(40) }),
+      status: 422,
+      problems: [[at('shasum')]],
+    },
+    {
+      what: 'a checksum that is a number',
+      send: `POST ${VERSION}/platforms`,
+      body: platform({ shasum: 1e63 }),
+      status: 422,
+      problems: [[at('shasum')]],
+    },
+    { what: 'a platform that is not there', send: `DELETE ${VERSION}/platforms/plan9/amd64`, status: 404 },
+    { what: 'a platform of others', send: `DELETE ${VERSION}/platforms/linux/amd64`, as: '{otherToken}', status: 404 },
+    {
+      what: 'a key that is there',
+      send: `POST ${GPG_KEYS}`,
+      body: `{"data":{"attributes":{"namespace":"acme","ascii-armor":"{armor}"}}}`,
+      status: 422,
+      problems: [[at('key-id'), 'Key id has already been taken']],
+    },
+    { what: 'a key of others', send: `DELETE ${GPG_KEYS}/acme/{key}`, as: '{otherToken}', status: 404 },
+    {
+      what: 'a key for others',
+      send: `PATCH ${GPG_KEYS}/acme/{key}`,
+      body: resource('gpg-keys', { namespace: 'acme' }),
+      as: '{otherToken}',
+      status: 404,
+    },
+    {
+      what: 'a key for nobody',
+      send: `PATCH ${GPG_KEYS}/acme/{key}`,
+      body: resource('gpg-keys', { namespace: 'nowhere' }),
+      status: 404,
+    },
+    {
+      what: 'keys of nobody',
+      send: `GET ${GPG_KEYS}`,
+      status: 400,
+      problems: [[null, 'filter[namespace] is required']],
+    },
+  ])('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each<Bad>([
+    { what: 'that nobody signed', send: 'PUT /api/registry/private/v2/uploads/nonsense', status: 403 },
+    { what: 'for another file', send: 'PUT {otherFile}', status: 403 },
+    { what: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
+    { what: 'that is for uploads', send: 'GET {asDownload}', status: 403 },
+  ])('a link $what lets nobody in: $send', async (bad) => {
+    await expectRefusal({ ...bad, ...(bad.send.startsWith('PUT') ? { body: new Uint8Array([1]) } : {}), as: null });
+  });
+
+  it.each([
+    ['other bytes than were declared', new Uint8Array([1, 2, 3])],
+    ['nothing', new Uint8Array(0)],
+  ])('a good link is no good for %s', async (_, body) => {
+    await expectRefusal({ what: '', send: 'PUT {upload}', body, as: null, status: 422 });
+  });
+});

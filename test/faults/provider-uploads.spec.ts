@@ -1,0 +1,312 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdir, readdir, watch } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FolderBlobs } from '#blob-store';
+import { Database } from '#event-store';
+import { sql } from '#kernel';
+import { abandonedUploads } from '#registry';
+import { MovedClock } from '../support/clocks.js';
+import { freshDatabase } from '../support/database.js';
+import { layLine } from '../support/line.js';
+import { makeProduct, until, type Product } from '../support/product.js';
+import {
+  addGpgKey,
+  checksumsOf,
+  makeRelease,
+  makeSigner,
+  type Archive,
+  type Release,
+  type Signer,
+} from '../support/releases.js';
+import { answered, makeOrganization } from '../support/seeds.js';
+import { apiOf, type Api } from '../support/server.js';
+import { expectGaplessStreams } from './ledger.js';
+import { readLog } from './record.js';
+
+const LONG = 300_000;
+const KILLS = 6;
+const PLATFORMS = 8;
+/** Of those, how many are never sent again where they are cut. */
+const GIVEN_UP = 4;
+const PIECE = 64 * 1024;
+const PIECES = 16;
+
+let product: Product;
+let api: Api;
+let signer: Signer;
+/** Open while there is somebody to ask. */
+let up: PromiseWithResolvers<void>;
+/** Told of every piece that leaves a client. */
+let sent: () => void;
+
+beforeEach(() => {
+  up = Promise.withResolvers<void>();
+  up.resolve();
+  sent = () => undefined;
+});
+
+afterEach(() => product?.remove());
+
+const startProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
+  product = await makeProduct(settings);
+  await product.start();
+  api = apiOf(product.url, product.adminToken);
+  signer = await makeSigner();
+  await makeOrganization(api, 'acme');
+  await addGpgKey(api, 'acme', signer);
+};
+
+const inPieces = function* (bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    sent();
+    yield bytes.subarray(at, at + PIECE);
+  }
+};
+
+/** The status of the answer; null where there was none. */
+const put = async (link: string, bytes: Buffer): Promise<number | null> => {
+  const body = Readable.from(inPieces(bytes)) as unknown as ReadableStream;
+  try {
+    const response = await fetch(`${product.url}${link}`, { method: 'PUT', body, duplex: 'half' });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return null;
+  }
+};
+
+/** Uploads as often as nobody says what became of it. Who was not answered may be told that it is there already. */
+const deliver = async (link: string, bytes: Buffer): Promise<void> => {
+  for (let asked = 0; ; asked += 1) {
+    await up.promise;
+    const status = await put(link, bytes);
+    if (status === 200 || (status === 409 && asked > 0)) return;
+    expect([null, 503]).toContain(status);
+  }
+};
+
+type Work = {
+  readonly release: Release;
+  readonly archives: readonly Archive[];
+  readonly givenUp: readonly Archive[];
+  readonly done: Promise<unknown>;
+};
+
+/** A version whose files are all on their way; some are never sent again where they are cut. */
+const begin = async (name: string): Promise<Work> => {
+  const release = await makeRelease(api, 'acme', name, signer);
+  const all = Array.from({ length: PLATFORMS }, (_, n) =>
+    release.archive('linux', `arch${n}`, randomBytes(PIECES * PIECE)),
+  );
+  const [givenUp, archives] = [all.slice(0, GIVEN_UP), all.slice(GIVEN_UP)];
+  const sums = checksumsOf(...all);
+  for (const archive of all) await release.addPlatform(archive);
+  const withLinks = (some: readonly Archive[]) =>
+    Promise.all(
+      some.map(async (archive) => {
+        return { link: await release.linkOf(archive, 'provider-binary-upload'), bytes: archive.bytes };
+      }),
+    );
+  const small = [
+    { link: await release.link('shasums-upload'), bytes: sums },
+    { link: await release.link('shasums-sig-upload'), bytes: await signer.sign(sums) },
+  ];
+  const [once, again] = [await withLinks(givenUp), [...small, ...(await withLinks(archives))]];
+  const done = Promise.all([
+    ...once.map(({ link, bytes }) => put(link, bytes)),
+    ...again.map(({ link, bytes }) => deliver(link, bytes)),
+  ]);
+  return { release, archives, givenUp, done };
+};
+
+/** When so many more pieces are on their way. */
+const sending = (pieces: number): Promise<void> =>
+  new Promise((resolve) => {
+    let left = pieces;
+    sent = () => {
+      left -= 1;
+      if (left === 0) resolve();
+    };
+  });
+
+/** When so many more files lie in the store: the log is about to be told of the last. */
+const storing = async (files: number): Promise<void> => {
+  const folder = join(product.dataFolder, 'blobs/registry');
+  await mkdir(folder, { recursive: true });
+  let left = files;
+  for await (const { eventType } of watch(folder)) {
+    if (eventType === 'rename') left -= 1;
+    if (left === 0) return;
+  }
+};
+
+const killAndStart = async (withPostgres: boolean): Promise<void> => {
+  up = Promise.withResolvers<void>();
+  const ended = await (withPostgres ? product.killWithPostgres() : product.kill());
+  expect(ended.signal).toBe('SIGKILL');
+  await product.start();
+  up.resolve();
+};
+
+const download = async (link: string): Promise<Buffer> => {
+  const response = await fetch(`${product.url}${link}`);
+  expect(response.status).toBe(200);
+  return Buffer.from(await response.arrayBuffer());
+};
+
+/** Whatever was acknowledged is there, byte for byte; of those that were given up, what their flags say. */
+const expectWhole = async ({ release, archives, givenUp }: Work): Promise<void> => {
+  const isHere = async (archive: Archive): Promise<boolean> =>
+    (await release.platform(archive)).attributes['provider-binary-uploaded'] as boolean;
+  const missing: string[] = [];
+  for (const archive of [...givenUp, ...archives]) {
+    if (givenUp.includes(archive) && !(await isHere(archive))) missing.push(archive.filename);
+    else {
+      const bytes = await download(await release.linkOf(archive, 'provider-binary-download'));
+      expect([archive.filename, bytes.equals(archive.bytes)]).toEqual([archive.filename, true]);
+    }
+  }
+  const { attributes } = await release.document();
+  expect(attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true, missing });
+  const sums = checksumsOf(...givenUp, ...archives);
+  expect(await download(await release.link('shasums-download'))).toEqual(sums);
+};
+
+/** Ids of the files that the log tells of, sorted; each is told of once. */
+const told = async (url: string): Promise<string[]> => {
+  const log = await readLog(url);
+  expectGaplessStreams(log);
+  const deleted = new Set(
+    log.filter(({ type }) => type === 'RegistryProviderVersionDeleted').map(({ stream }) => stream),
+  );
+  return log
+    .filter(({ stream }) => !deleted.has(stream))
+    .flatMap(({ type, stream, data }) => {
+      const { platform, sha256 } = data as { platform: string; sha256: string };
+      if (type === 'RegistryProviderBinaryUploaded') return [platform];
+      const isSmall = type === 'RegistryProviderShasumsUploaded' || type === 'RegistryProviderSignatureUploaded';
+      return isSmall ? [`${stream}/${sha256}`] : [];
+    })
+    .toSorted();
+};
+
+const filesIn = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .toSorted();
+};
+
+const withDatabase = async (url: string, work: (database: Database) => Promise<void>): Promise<void> => {
+  const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
+};
+
+const notesIn = async (database: Database): Promise<string[]> =>
+  (await database.rows<{ id: string }>(sql`select distinct id from registry.open_uploads`)).map(({ id }) => id);
+
+/** What the sweepers of a process do that is started in three days. */
+const keepHouseInThreeDays = async (database: Database, folder: string): Promise<void> => {
+  const clock = new MovedClock();
+  clock.pass({ days: 3 });
+  const blobs = new FolderBlobs(folder, clock);
+  // The first to store something clears away what others had begun to write.
+  await blobs.put('other', Buffer.alloc(1));
+  await blobs.delete('other');
+  const chore = abandonedUploads(database, blobs, clock);
+  await chore.run({ signal: new AbortController().signal, done: () => undefined });
+};
+
+describe('kill -9 in the middle of uploads', () => {
+  it(
+    'six times: what was acknowledged is there, the rest can be repeated, and nothing is left behind',
+    async () => {
+      await startProduct();
+      const works: Work[] = [];
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        // The moment is chance; what holds afterwards is not.
+        const moment = kill % 2 === 1 ? sending(randomInt(1, PLATFORMS * PIECES)) : storing(randomInt(1, PLATFORMS));
+        const work = await begin(`provider-${kill}`);
+        works.push(work);
+        await moment;
+        await killAndStart(kill % 3 === 0);
+        await work.done;
+      }
+      for (const work of works) await expectWhole(work);
+      const verified = await product.run('verify');
+      expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/as the log says/) });
+
+      const url = await product.databaseUrl();
+      const folder = join(product.dataFolder, 'blobs');
+      await withDatabase(url, async (database) => {
+        const events = await told(url);
+        expect(new Set(events).size).toBe(events.length);
+        const files = await filesIn(join(folder, 'registry'));
+        expect(events.filter((id) => !files.includes(id))).toEqual([]);
+        const noted = await notesIn(database);
+        expect(files.filter((id) => !events.includes(id) && !noted.includes(id))).toEqual([]);
+        await keepHouseInThreeDays(database, folder);
+        expect(await notesIn(database)).toEqual([]);
+        expect(await filesIn(folder)).toEqual(events.map((id) => `registry/${id}`));
+      });
+      for (const { release } of works) answered(await api.delete(release.path), 204);
+      await until(async () => (await filesIn(folder)).length === 0, 'the files of deleted versions are removed');
+      expect(await told(url)).toEqual([]);
+    },
+    LONG,
+  );
+});
+
+describe('a database that goes away between the file and its event', () => {
+  it(
+    'is told of with a 503; nobody calls the file uploaded until it is uploaded again',
+    async () => {
+      const database = await freshDatabase();
+      const { url } = database;
+      const line = await layLine(url);
+      const key = randomBytes(32).toString('base64');
+      await startProduct({ DATABASE_URL: line.url, CADASTRE_ENCRYPTION_KEY: key });
+      const release = await makeRelease(api, 'acme', 'tool', signer);
+      const archive = release.archive('linux', 'amd64', randomBytes(2 * PIECE));
+      const { id } = await release.addPlatform(archive);
+      const link = await release.linkOf(archive, 'provider-binary-upload');
+      const folder = join(product.dataFolder, 'blobs');
+      await withDatabase(url, async (direct) => {
+        const away = Promise.withResolvers<void>();
+        const body = async function* (): AsyncGenerator<Buffer> {
+          yield archive.bytes.subarray(0, PIECE);
+          await away.promise;
+          yield archive.bytes.subarray(PIECE);
+        };
+        const answer = fetch(`${product.url}${link}`, {
+          method: 'PUT',
+          body: Readable.from(body()) as unknown as ReadableStream,
+          duplex: 'half',
+        });
+        await until(async () => (await notesIn(direct)).length === 1, 'the upload has begun');
+        await line.cut();
+        away.resolve();
+        expect((await answer).status).toBe(503);
+        expect(await filesIn(folder)).toEqual([`registry/${id}`]);
+        await line.mend();
+        await until(async () => (await fetch(`${product.url}/readyz`)).status === 200, 'the database is back');
+        expect((await release.platform(archive)).attributes['provider-binary-uploaded']).toBe(false);
+        expect(await put(link, archive.bytes)).toBe(200);
+        expect(await download(await release.linkOf(archive, 'provider-binary-download'))).toEqual(archive.bytes);
+        await keepHouseInThreeDays(direct, folder);
+        expect([await notesIn(direct), await filesIn(folder)]).toEqual([[], [`registry/${id}`]]);
+      });
+      await product.stop();
+      await line.close();
+      await database.drop();
+    },
+    LONG,
+  );
+});

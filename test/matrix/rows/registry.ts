@@ -1,0 +1,310 @@
+import {
+  addKey,
+  GPG_KEYS,
+  makeProvider,
+  makeVersion,
+  pathOfVersion,
+  platformAttributes,
+  platformBody,
+  providerBody,
+  versionBody,
+  zipOf,
+} from '../../support/registry.js';
+import { makeSigner } from '../../support/releases.js';
+import { answered, resource } from '../../support/seeds.js';
+import type { World } from '../land.js';
+import type { Params, Row, Target } from '../matrix.js';
+import { inAcme, organization, site, tokenOf } from '../targets.js';
+
+const PROVIDERS = '/organizations/:organization/registry-providers';
+const PROVIDER = `${PROVIDERS}/:registryName/:namespace/:name`;
+const VERSIONS = `${PROVIDER}/versions`;
+const PLATFORMS = `${VERSIONS}/:version/platforms`;
+
+const inPrivate = { organization: 'acme', registryName: 'private', namespace: 'acme' };
+const theVersion = { ...inPrivate, name: 'aws', version: '1.0.0' };
+const thePlatform = { ...theVersion, os: 'linux', arch: 'amd64' };
+
+/** A provider with a version that has a platform, and none of the files. */
+const makeDraft = async ({ server, unique }: World): Promise<Params> => {
+  const name = unique('provider');
+  await makeProvider(server, 'acme', name);
+  await makeVersion(server, 'acme', name, '1.0.0');
+  const platforms = `${pathOfVersion('acme', name, '1.0.0')}/platforms`;
+  answered(await server.post(platforms, platformBody(platformAttributes(name, '1.0.0'))), 201);
+  return { ...thePlatform, name };
+};
+
+/** Each with all that a path below it may want. */
+export const registryProvider: Target = {
+  place: inAcme,
+  standing: (_, { things }) => ({ ...thePlatform, id: things.provider }),
+  fresh: async (_, world) => ({ params: await makeDraft(world) }),
+};
+
+/** Whoever sees the organization is told that there are none. */
+const ofThePublicRegistry: Target = {
+  place: inAcme,
+  standing: () => ({ ...thePlatform, registryName: 'public', namespace: 'hashicorp' }),
+};
+
+const reads: readonly Row[] = [
+  {
+    route: `GET ${PROVIDERS}`,
+    about: organization,
+    demands: ['read-providers'],
+    status: 200,
+    shows: () => ['aws'],
+  },
+  ...[PROVIDER, '/registry-providers/:id', `${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+    route: `GET ${path}`,
+    about: registryProvider,
+    demands: ['read-providers'],
+    status: 200,
+  })),
+  {
+    route: `GET ${VERSIONS}`,
+    about: registryProvider,
+    demands: ['read-providers'],
+    status: 200,
+    shows: () => ['1.0.0'],
+    nameOf: ({ attributes }) => attributes.version as string,
+  },
+  {
+    route: `GET ${PLATFORMS}`,
+    about: registryProvider,
+    demands: ['read-providers'],
+    status: 200,
+    shows: () => ['linux'],
+    nameOf: ({ attributes }) => attributes.os as string,
+  },
+];
+
+const changes: readonly Row[] = [
+  {
+    route: `POST ${PROVIDERS}`,
+    about: organization,
+    demands: ['manage-providers'],
+    status: 201,
+    trail: ['registry_provider create'],
+    bodyFor: ({ world }) => providerBody('acme', world.unique('made')),
+  },
+  {
+    route: `POST ${VERSIONS}`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 201,
+    trail: ['registry_provider_version create'],
+    fresh: true,
+    body: versionBody('1.1.0'),
+  },
+  {
+    route: `POST ${PLATFORMS}`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 201,
+    trail: ['registry_provider_platform create'],
+    fresh: true,
+    bodyFor: ({ params: { name = '' } }) => platformBody(platformAttributes(name, '1.0.0', 'darwin', 'arm64')),
+  },
+  {
+    route: `DELETE ${PLATFORMS}/:os/:arch`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 204,
+    trail: ['registry_provider_platform destroy'],
+    fresh: true,
+  },
+  {
+    route: `DELETE ${VERSIONS}/:version`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 204,
+    trail: ['registry_provider_platform destroy', 'registry_provider_version destroy'],
+    fresh: true,
+  },
+  {
+    route: `DELETE ${PROVIDER}`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 204,
+    trail: ['registry_provider destroy', 'registry_provider_platform destroy', 'registry_provider_version destroy'],
+    fresh: true,
+  },
+];
+
+/** The contract has 403 for these. */
+const ofPublicOnes: readonly Row[] = [
+  ...[PROVIDER, VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+    route: `GET ${path}`,
+    when: 'public',
+    about: ofThePublicRegistry,
+    demands: ['read-providers'],
+    status: 403,
+  })),
+  ...[PROVIDER, `${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+    route: `DELETE ${path}`,
+    when: 'public',
+    about: ofThePublicRegistry,
+    demands: ['read-providers'],
+    status: 403,
+    trail: [],
+  })),
+  {
+    route: `POST ${PROVIDERS}`,
+    when: 'public',
+    about: organization,
+    demands: ['read-providers'],
+    status: 403,
+    trail: [],
+    body: resource('registry-providers', { name: 'aws', namespace: 'hashicorp', 'registry-name': 'public' }),
+  },
+  {
+    route: `POST ${VERSIONS}`,
+    when: 'public',
+    about: ofThePublicRegistry,
+    demands: ['read-providers'],
+    status: 403,
+    trail: [],
+    body: versionBody('1.1.0'),
+  },
+  {
+    route: `POST ${PLATFORMS}`,
+    when: 'public',
+    about: ofThePublicRegistry,
+    demands: ['read-providers'],
+    status: 403,
+    trail: [],
+    body: platformBody(platformAttributes('aws', '1.0.0', 'darwin', 'arm64')),
+  },
+];
+
+/** One that the organization has, and another new one of it for this caller alone. */
+const gpgKey: Target = {
+  place: inAcme,
+  standing: (_, { things }) => ({ namespace: 'acme', keyId: things.gpgKey }),
+  fresh: async (_, { server }) => {
+    const signer = await makeSigner();
+    answered(await addKey(server, 'acme', signer), 201);
+    return { params: { namespace: 'acme', keyId: signer.keyId } };
+  },
+};
+const inRival: Target = {
+  place: (_, { rival }) => ({ organization: rival.id }),
+  standing: () => ({ namespace: 'rival' }),
+};
+
+const keys: readonly Row[] = [
+  {
+    route: `GET ${GPG_KEYS}`,
+    about: { ...site, place: inAcme },
+    demands: 'any token',
+    status: 200,
+    query: () => 'filter[namespace]=acme',
+    shows: ({ caller, world, may }) => (may('read-providers', inAcme(caller, world)) ? [world.things.gpgKey] : []),
+    nameOf: ({ attributes }) => attributes['key-id'] as string,
+  },
+  { route: `GET ${GPG_KEYS}/:namespace/:keyId`, about: gpgKey, demands: ['read-providers'], status: 200 },
+  {
+    route: `POST ${GPG_KEYS}`,
+    about: { ...site, place: inAcme },
+    demands: ['manage-providers'],
+    status: 201,
+    trail: ['gpg_key create'],
+    before: ({ world: { server, things } }) => server.delete(`${GPG_KEYS}/acme/${things.spareKey}`),
+    bodyFor: ({ world: { things } }) => resource('gpg-keys', { namespace: 'acme', 'ascii-armor': things.spareArmor }),
+  },
+  {
+    route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
+    when: 'to where it is',
+    about: gpgKey,
+    demands: ['manage-providers'],
+    status: 200,
+    trail: [],
+    inert: true,
+    body: resource('gpg-keys', { namespace: 'acme' }),
+  },
+  {
+    route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
+    when: 'to another organization',
+    about: gpgKey,
+    demands: ['manage-providers', ['manage-providers', inRival]],
+    status: 200,
+    trail: ['gpg_key destroy', 'gpg_key create'],
+    fresh: true,
+    body: resource('gpg-keys', { namespace: 'rival' }),
+  },
+  {
+    route: `DELETE ${GPG_KEYS}/:namespace/:keyId`,
+    about: gpgKey,
+    demands: ['manage-providers'],
+    status: 204,
+    trail: ['gpg_key destroy'],
+    fresh: true,
+  },
+];
+
+const CLI = '/api/registry/v1/providers/:namespace/:name';
+
+const installing: readonly Row[] = [`${CLI}/versions`, `${CLI}/:version/download/:os/:arch`].map((path): Row => ({
+  route: `GET ${path}`,
+  about: {
+    place: inAcme,
+    standing: () => ({ namespace: 'acme', name: 'aws', version: '1.0.0', os: 'linux', arch: 'amd64' }),
+  },
+  demands: ['read-providers'],
+  status: 200,
+}));
+
+const UPLOAD = '/api/registry/private/v2/uploads/:token';
+const DOWNLOAD = '/api/registry/private/v2/files/:token/:filename';
+
+const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed', filename: 'not.zip' }) };
+
+/** Something to upload to, for everybody: the link stands for the permission. */
+const awaited: Target = {
+  ...unsigned,
+  fresh: async (_, { server, unique }) => {
+    const name = unique('provider');
+    await makeProvider(server, 'acme', name);
+    await makeVersion(server, 'acme', name, '1.0.0');
+    // The same zip for all, for the same body is sent by all.
+    const { filename, ...facts } = platformAttributes('aws', '1.0.0');
+    const platform = platformBody({ ...facts, filename: filename.replace('aws', name) });
+    const made = await server.post(`${pathOfVersion('acme', name, '1.0.0')}/platforms`, platform);
+    return { params: { token: tokenOf(answered(made, 201).body.data.links['provider-binary-upload'] as string) } };
+  },
+};
+
+const stored: Target = {
+  ...site,
+  standing: (_, { things }) => {
+    const [token = '', filename = ''] = new URL(things.archive).pathname.split('/').slice(-2);
+    return { token, filename };
+  },
+};
+
+const files: readonly Row[] = [
+  {
+    route: `PUT ${UPLOAD}`,
+    about: awaited,
+    demands: 'anybody',
+    status: 200,
+    trail: ['registry_provider_platform upload'],
+    fresh: true,
+    body: zipOf('aws', '1.0.0'),
+  },
+  {
+    route: `PUT ${UPLOAD}`,
+    when: 'that is not ours',
+    about: unsigned,
+    demands: 'anybody',
+    status: 403,
+    trail: [],
+    body: 'bytes',
+  },
+  { route: `GET ${DOWNLOAD}`, about: stored, demands: 'anybody', status: 200 },
+  { route: `GET ${DOWNLOAD}`, when: 'that is not ours', about: unsigned, demands: 'anybody', status: 403 },
+];
+
+export const registry: readonly Row[] = [...reads, ...changes, ...ofPublicOnes, ...keys, ...installing, ...files];

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { generateKey } from 'openpgp';
+import { Release, upload, type Signer } from './releases.js';
+import { answered, resource } from './seeds.js';
+import { pathOf } from './state-file.js';
+import type { Answer, Api } from './server.js';
+
+export const GPG_KEYS = '/api/registry/private/v2/gpg-keys';
+
+export const pathOfProviders = (organization: string): string =>
+  `/api/v2/organizations/${organization}/registry-providers`;
+
+export const pathOfProvider = (organization: string, name: string): string =>
+  `${pathOfProviders(organization)}/private/${organization}/${name}`;
+
+export const pathOfVersions = (organization: string, name: string): string =>
+  `${pathOfProvider(organization, name)}/versions`;
+
+export const pathOfVersion = (organization: string, name: string, version: string): string =>
+  `${pathOfVersions(organization, name)}/${version}`;
+
+export const providerBody = (namespace: string, name: string): object =>
+  resource('registry-providers', { name, namespace, 'registry-name': 'private' });
+
+/** A key that nobody has. */
+export const NO_KEY = 'ABCDEF0123456789';
+
+export const versionBody = (version: string, attributes: object = {}): object =>
+  resource('registry-provider-versions', { version, 'key-id': NO_KEY, protocols: ['5.0'], ...attributes });
+
+/** The id of a new private provider. */
+export const makeProvider = async (api: Api, organization: string, name: string): Promise<string> =>
+  answered(await api.post(pathOfProviders(organization), providerBody(organization, name)), 201).body.data.id as string;
+
+/** The document of a new version. */
+export const makeVersion = async (
+  api: Api,
+  organization: string,
+  name: string,
+  version: string,
+  keyId = NO_KEY,
+): Promise<any> =>
+  answered(await api.post(pathOfVersions(organization, name), versionBody(version, { 'key-id': keyId })), 201).body
+    .data;
+
+/** What a platform is made of. */
+export const platformAttributes = (name: string, version: string, os = 'linux', arch = 'amd64') => ({
+  os,
+  arch,
+  filename: `terraform-provider-${name}_${version}_${os}_${arch}.zip`,
+  shasum: createHash('sha256')
+    .update(zipOf(name, version, os, arch))
+    .digest('hex'),
+});
+
+/** What stands for its zip: the server does not look into it. */
+export const zipOf = (name: string, version: string, os = 'linux', arch = 'amd64'): Buffer =>
+  Buffer.from(`${name} ${version} ${os}_${arch}`);
+
+export const platformBody = (attributes: object): object => resource('registry-provider-platforms', attributes);
+
+export const addKey = (api: Api, namespace: string, { armor }: Pick<Signer, 'armor'>): Promise<Answer> =>
+  api.post(GPG_KEYS, resource('gpg-keys', { namespace, 'ascii-armor': armor }));
+
+export const uploadTo = (api: Api, link: string, bytes: Uint8Array): Promise<Answer> =>
+  upload(api, pathOf(link), bytes);
+
+export type System = readonly [os: string, arch: string];
+export const LINUX: System = ['linux', 'amd64'];
+export const DARWIN: System = ['darwin', 'arm64'];
+
+/** The path of a version that has everything it wants; the provider is there, and so is the key. */
+export const publishVersion = async (
+  api: Api,
+  organization: string,
+  name: string,
+  version: string,
+  signer: Signer,
+  systems: readonly System[] = [LINUX],
+): Promise<string> => {
+  const { links } = await makeVersion(api, organization, name, version, signer.keyId);
+  const release = new Release(api, organization, name, version);
+  const archives = systems.map(([os, arch]) => release.archive(os, arch, zipOf(name, version, os, arch)));
+  const sums = Buffer.from(archives.map(({ shasum, filename }) => `${shasum}  ${filename}\n`).join(''));
+  answered(await uploadTo(api, links['shasums-upload'], sums), 200);
+  answered(await uploadTo(api, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+  for (const archive of archives) {
+    const platform = await release.addPlatform(archive);
+    answered(await uploadTo(api, platform.links['provider-binary-upload'], archive.bytes), 200);
+  }
+  return release.path;
+};
+
+/** A public key that clients do not take: of an elliptic curve. */
+export const newEccKey = async (): Promise<string> => {
+  const { publicKey } = await generateKey({
+    type: 'ecc',
+    userIDs: [{ name: 'Release', email: 'release@example.test' }],
+    date: new Date('2026-01-01T00:00:00Z'),
+    format: 'armored',
+  });
+  return publicKey;
+};
+
+/** A text, or one that matches. */
+export const saying = (detail: string | RegExp): unknown =>
+  typeof detail === 'string' ? detail : expect.stringMatching(detail);

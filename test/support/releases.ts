@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { generateKey } from 'openpgp';
+import { formatChecksums, nameOfArchive, readPublicKey, signDetached } from '#provider-release';
+import { answered, resource } from './seeds.js';
+import type { Answer, Api } from './server.js';
+import { pathOf as pathIn } from './state-file.js';
+
+/** Somebody who signs releases. */
+export type Signer = {
+  readonly keyId: string;
+  /** The public key. */
+  readonly armor: string;
+  readonly privateKey: string;
+  sign(content: Uint8Array): Promise<Buffer>;
+};
+
+/** A new key of RSA; `subkey`: another one, that belongs to it, signs in its place. */
+export const makeSigner = async ({ subkey = false } = {}): Promise<Signer> => {
+  const { publicKey: armor, privateKey } = await generateKey({
+    type: 'rsa',
+    rsaBits: 2048,
+    userIDs: [{ name: 'Release', email: 'release@example.test' }],
+    subkeys: subkey ? [{ sign: true }] : [],
+    // Clocks of tests may stand before the machine's.
+    date: new Date('2026-01-01T00:00:00Z'),
+    format: 'armored',
+  });
+  const now = new Date();
+  const { keyId } = await readPublicKey(armor, now);
+  return {
+    keyId,
+    armor,
+    privateKey,
+    sign: async (content) => Buffer.from(await signDetached({ content, armor: privateKey, now })),
+  };
+};
+
+export const addGpgKey = async (api: Api, namespace: string, { armor }: Signer): Promise<void> => {
+  const body = resource('gpg-keys', { namespace, 'ascii-armor': armor });
+  answered(await api.post('/api/registry/private/v2/gpg-keys', body), 201);
+};
+
+const pathOf = (organization: string, name: string): string =>
+  `/api/v2/organizations/${organization}/registry-providers/private/${organization}/${name}`;
+
+/** A zip of a platform, as far as the server looks: bytes with a name and a checksum. */
+export type Archive = {
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  readonly shasum: string;
+  readonly bytes: Buffer;
+};
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The version of a provider, on its way to be published. */
+export class Release {
+  constructor(
+    private readonly api: Api,
+    readonly organization: string,
+    readonly name: string,
+    readonly version: string,
+  ) {}
+
+  get path(): string {
+    return `${pathOf(this.organization, this.name)}/versions/${this.version}`;
+  }
+
+  async document(): Promise<any> {
+    return answered(await this.api.get(this.path), 200).body.data;
+  }
+
+  /** The path of a link of the version's document. */
+  async link(name: string): Promise<string> {
+    return pathIn((await this.document()).links[name] as string);
+  }
+
+  /** The same of a platform's. */
+  async linkOf(archive: Pick<Archive, 'os' | 'arch'>, name: string): Promise<string> {
+    return pathIn((await this.platform(archive)).links[name] as string);
+  }
+
+  archive(os: string, arch = 'amd64', bytes: Buffer = randomBytes(2_000)): Archive {
+    const { name, version } = this;
+    return { os, arch, filename: nameOfArchive({ name, version, os, arch }), shasum: sha256Of(bytes), bytes };
+  }
+
+  /** Declares the platform of a zip; the document of it. */
+  async addPlatform({ os, arch, filename, shasum }: Archive): Promise<any> {
+    const body = resource('registry-provider-platforms', { os, arch, filename, shasum });
+    return answered(await this.api.post(`${this.path}/platforms`, body), 201).body.data;
+  }
+
+  platformPath({ os, arch }: Pick<Archive, 'os' | 'arch'>): string {
+    return `${this.path}/platforms/${os}/${arch}`;
+  }
+
+  async platform(archive: Pick<Archive, 'os' | 'arch'>): Promise<any> {
+    return answered(await this.api.get(this.platformPath(archive)), 200).body.data;
+  }
+}
+
+/** A new provider with one version. */
+export const makeRelease = async (
+  api: Api,
+  organization: string,
+  name: string,
+  { keyId, version = '1.0.0' }: { readonly keyId: string; readonly version?: string },
+): Promise<Release> => {
+  const provider = resource('registry-providers', { name, namespace: organization, 'registry-name': 'private' });
+  answered(await api.post(`/api/v2/organizations/${organization}/registry-providers`, provider), 201);
+  const body = resource('registry-provider-versions', { version, 'key-id': keyId, protocols: ['5.0'] });
+  answered(await api.post(`${pathOf(organization, name)}/versions`, body), 201);
+  return new Release(api, organization, name, version);
+};
+
+/** SHA256SUMS of these zips. */
+export const checksumsOf = (...archives: readonly Archive[]): Buffer =>
+  Buffer.from(formatChecksums(Object.fromEntries(archives.map(({ filename, shasum }) => [filename, shasum]))));
+
+/** As clients upload: a bare PUT, without a token. */
+export const upload = (api: Api, link: string, bytes: Uint8Array): Promise<Answer> => api.as(null).put(link, bytes);
+
+/** Uploads all that belongs to a version with these platforms, which it declares; nobody is asked to be quick. */
+export const publish = async (api: Api, release: Release, signer: Signer, ...archives: Archive[]): Promise<void> => {
+  const sums = checksumsOf(...archives);
+  for (const archive of archives) await release.addPlatform(archive);
+  answered(await upload(api, await release.link('shasums-upload'), sums), 200);
+  answered(await upload(api, await release.link('shasums-sig-upload'), await signer.sign(sums)), 200);
+  for (const archive of archives) {
+    answered(await upload(api, await release.linkOf(archive, 'provider-binary-upload'), archive.bytes), 200);
+  }
+};
