@@ -4,9 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { conflict } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
+import { nameOfChecksums, nameOfSignature } from '#provider-release';
 import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
 import { servedPackage, servedProvider, type PackagePath, type ServedProvider } from './provider-protocol.queries.js';
 import { missingOf } from './registry-provider-versions.document.js';
+import { isKnown } from './release.downloads.js';
 import { ReleaseLinks } from './release.links.js';
 
 /**
@@ -58,7 +60,7 @@ export class ProviderProtocolController {
   ): Promise<Buffer | undefined> {
     const found = await servedPackage(this.database, actor, path);
     const { versionId: version, platform, filename, shasum, protocols } = found;
-    const sums = `terraform-provider-${found.provider}_${found.version}_SHA256SUMS`;
+    const release = { name: found.provider, version: found.version };
     const answer = {
       protocols,
       os: path.os,
@@ -66,8 +68,8 @@ export class ProviderProtocolController {
       filename,
       download_url: this.links.download({ kind: 'binary', version, platform }, filename),
       shasum,
-      shasums_url: this.links.download({ kind: 'shasums', version }, sums),
-      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, `${sums}.sig`),
+      shasums_url: this.links.download({ kind: 'shasums', version }, nameOfChecksums(release)),
+      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, nameOfSignature(release)),
       signing_keys: {
         gpg_public_keys: [
           { key_id: found.keyId, ascii_armor: found.asciiArmor, trust_signature: '', source: '', source_url: null },
@@ -84,8 +86,7 @@ const tagged = (answer: object, request: FastifyRequest, reply: FastifyReply): B
   const body = Buffer.from(JSON.stringify(answer));
   const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   void reply.header('etag', tag).header('cache-control', 'private, no-cache');
-  const known = (request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (!known.includes(tag) && !known.includes('*')) return body;
+  if (!isKnown(request.headers['if-none-match'], tag)) return body;
   void reply.status(304);
   return undefined;
 };

@@ -2,8 +2,7 @@ import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { fresh, may, organizationsWhere, type Actor } from '#access';
 import type { Protocol } from '#provider-release/rules';
-import type { Wanting } from './registry-provider-versions.document.js';
-import { ITS_KEY } from './registry-provider-versions.queries.js';
+import { ITS_KEY, type Wanting } from './registry-provider-versions.queries.js';
 
 export type ServedVersion = {
   readonly version: string;
@@ -90,7 +89,7 @@ export const servedPackage = async (database: Database, actor: Actor, path: Pack
            l.shasum, k.key_id as "keyId", k.ascii_armor as "asciiArmor"
       from ${namespaceOf(actor, path.namespace)} join registry_providers p on p.organization = o.id
       join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
-      join gpg_keys k on k.organization = v.organization and k.key_id = upper(v.key_id)
+     cross join lateral (select k.key_id, k.ascii_armor ${ITS_KEY}) k
      where p.name = ${path.name} and v.version = ${path.version}
        and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
        and ${fresh(actor)}`);

@@ -14,8 +14,9 @@ import {
   type Query as QueryOf,
 } from '#json-api';
 import { registryProviderPlatformResource } from './registry-provider-platforms.document.js';
-import { listPlatforms, platformAt, type VersionPath } from './registry-provider-platforms.queries.js';
+import { listPlatforms, platformAt, type PlatformPath } from './registry-provider-platforms.queries.js';
 import { CreateRegistryProviderPlatform, DeleteFromRegistry } from './registry-provider-versions.handler.js';
+import type { VersionPath } from './registry-provider-versions.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
 /** The contract names both types (§4.4). */
@@ -23,8 +24,6 @@ const createBody = resourceBody(
   ['registry-provider-platforms', 'registry-provider-version-platforms'],
   z.object({ os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() }),
 );
-
-type PlatformPath = VersionPath & { readonly os: string; readonly arch: string };
 
 @Controller(
   'api/v2/organizations/:organization/registry-providers/:registryName/:namespace/:name/versions/:version/platforms',
@@ -58,7 +57,7 @@ export class RegistryProviderPlatformsController {
 
   @Get(':os/:arch')
   async show(@Param() path: PlatformPath, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await platformAt(this.database, actor, path, path);
+    const row = await platformAt(this.database, actor, path);
     return document(registryProviderPlatformResource(row, actor, this.links));
   }
 

@@ -2,9 +2,9 @@ import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, fresh, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import type { PlatformFacts } from './registry-provider-version.js';
-import { FROM_VERSIONS } from './registry-provider-versions.queries.js';
-import { demandPrivate, isAt, NO_CURATION, type ProviderPath } from './registry-providers.queries.js';
+import type { PlatformFacts } from './registry-provider-platform.js';
+import { FROM_VERSIONS, type VersionPath } from './registry-provider-versions.queries.js';
+import { demandPrivate, isAt, NO_CURATION } from './registry-providers.queries.js';
 
 export type RegistryProviderPlatformRow = PlatformFacts & {
   readonly id: string;
@@ -18,8 +18,8 @@ export type RegistryProviderPlatformRow = PlatformFacts & {
   readonly size: number | null;
 };
 
-/** Where a version is found. */
-export type VersionPath = ProviderPath & { readonly version: string };
+/** Where a platform is found. */
+export type PlatformPath = VersionPath & Pick<PlatformFacts, 'os' | 'arch'>;
 
 const columns = sql.raw(`
   l.id, l.os, l.arch, l.filename, l.shasum, l.size, v.id as "versionId", v.version, v.organization,
@@ -31,13 +31,12 @@ export const platformById = (id: string): Sql => sql`
 export const platformAt = async (
   database: Database,
   actor: Actor,
-  path: VersionPath,
-  { os, arch }: Pick<PlatformFacts, 'os' | 'arch'>,
+  path: PlatformPath,
 ): Promise<RegistryProviderPlatformRow> => {
   await demandPrivate(database, actor, path, NO_CURATION);
   const row = await database.row<RegistryProviderPlatformRow>(sql`
     select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id
-     where ${isAt(path)} and v.version = ${path.version} and l.os = ${os} and l.arch = ${arch} and ${fresh(actor)}`);
+     where ${isAt(path)} and v.version = ${path.version} and l.os = ${path.os} and l.arch = ${path.arch} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'read-providers', row);
   return row;

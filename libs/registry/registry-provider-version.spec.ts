@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { decide } from '#kernel';
 import { specify } from '#kernel/spec';
 import type { Protocol } from '#provider-release/rules';
+import { PLATFORMS_MOST } from './registry-provider-platform.js';
 import {
   registryProviderVersion,
   type RegistryProviderVersionCommand,
@@ -153,6 +154,22 @@ describe('a platform', () => {
   it('is created, with its checksum in lower case', () => {
     given(created)
       .when(createPlatform({ ...linux, shasum: 'A'.repeat(64) }))
+      .yields(platformCreated(linux));
+  });
+
+  it('is one of two hundred at most', () => {
+    const others = Array.from({ length: PLATFORMS_MOST }, (_, n) => ({
+      ...linux,
+      platform: `provpltfrm-${n}`,
+      arch: `a${n}`,
+      filename: `${n}.zip`,
+    }));
+    const [first = linux] = others;
+    given(created, ...others.map(platformCreated))
+      .when(createPlatform(linux))
+      .refuses('unprocessable', 'A version has at most 200 platforms');
+    given(created, ...others.map(platformCreated), platformDeleted(first))
+      .when(createPlatform(linux))
       .yields(platformCreated(linux));
   });
 

@@ -1,23 +1,16 @@
-import {
-  checkArch,
-  checkFilename,
-  checkOs,
-  checkShasum,
-  checkVersion,
-  DEFAULT_PROTOCOLS,
-  PROTOCOLS,
-  type Protocol,
-} from '#provider-release/rules';
+import { checkVersion, DEFAULT_PROTOCOLS, PROTOCOLS, type Protocol } from '#provider-release/rules';
 import { conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
-
-/** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
-export type PlatformFacts = {
-  readonly os: string;
-  readonly arch: string;
-  readonly filename: string;
-  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it. */
-  readonly shasum: string;
-};
+import {
+  checkListed,
+  checkPlatform,
+  checkRoomFor,
+  factsOf,
+  nameOf,
+  type Checksums,
+  type Platform,
+  type PlatformFacts,
+  type Platforms,
+} from './registry-provider-platform.js';
 
 /** A file that lies in the blob store. */
 export type StoredFile = { readonly size: number; readonly sha256: string };
@@ -42,8 +35,7 @@ type Of = { readonly name: string; readonly version: string };
  */
 export type RegistryProviderVersionEvent =
   | Message<'RegistryProviderVersionCreated', Of & { provider: string; keyId: string; protocols: readonly Protocol[] }>
-  /** `listed`: what SHA256SUMS says, checksum by name of the file. */
-  | Message<'RegistryProviderShasumsUploaded', Of & StoredFile & { listed: Readonly<Record<string, string>> }>
+  | Message<'RegistryProviderShasumsUploaded', Of & StoredFile & { listed: Checksums }>
   /** It takes the place of one that could not be proved. */
   | Message<'RegistryProviderSignatureUploaded', Of & StoredFile>
   /** The signature is that of SHA256SUMS, made by the key. */
@@ -57,27 +49,22 @@ export type RegistryProviderVersionEvent =
 export type RegistryProviderVersionCommand =
   | Message<'CreateVersion', Of & { provider: string; keyId: string; protocols: readonly Protocol[] | null }>
   /** `flaw`: why the signature is none of these checksums; null where it is, or one of the two is not here yet. */
-  | Message<'AcceptShasums', StoredFile & { listed: Readonly<Record<string, string>>; flaw: string | null }>
+  | Message<'AcceptShasums', StoredFile & { listed: Checksums; flaw: string | null }>
   | Message<'AcceptSignature', StoredFile & { flaw: string | null }>
   | Message<'CreatePlatform', PlatformFacts & { platform: string }>
   | Message<'AcceptBinary', { platform: string; size: number; flaw: string | null }>
   | Message<'DeletePlatform', { platform: string }>
   | Message<'DeleteVersion', Record<never, never>>;
 
-export type Platform = PlatformFacts & {
-  /** Bytes of its zip; null until that is here. */
-  readonly size: number | null;
-};
-
 type Active = Of & {
   readonly status: 'active';
   readonly provider: string;
   readonly keyId: string;
   readonly protocols: readonly Protocol[];
-  readonly shasums: (StoredFile & { readonly listed: Readonly<Record<string, string>> }) | null;
+  readonly shasums: (StoredFile & { readonly listed: Checksums }) | null;
   /** Not `verified`: it waits to be proved. */
   readonly signature: (StoredFile & { readonly verified: boolean }) | null;
-  readonly platforms: Readonly<Record<string, Platform>>;
+  readonly platforms: Platforms;
   readonly published: boolean;
 };
 export type RegistryProviderVersion = { readonly status: 'absent' | 'deleted' } | Active;
@@ -99,27 +86,10 @@ const platformIn = ({ platforms }: Active, id: string): Platform => {
   return platform;
 };
 
-const factsOf = ({ os, arch, filename, shasum }: Platform): PlatformFacts => ({ os, arch, filename, shasum });
-
-const nameOf = ({ os, arch }: PlatformFacts): string => `${os}_${arch}`;
-
 const alreadyUploaded = (what: string) => conflict(`${what} has been uploaded already; a file is uploaded once`);
 
-/** Refuses a platform that SHA256SUMS does not speak of, or speaks of with another checksum. */
-const checkListed = (
-  { filename, shasum }: PlatformFacts,
-  listed: Readonly<Record<string, string>>,
-  at?: 'filename' | 'shasum',
-): void => {
-  const sum = Object.hasOwn(listed, filename) ? listed[filename] : undefined;
-  if (sum === undefined) throw unprocessable(`SHA256SUMS does not list ${filename}`, at && 'filename');
-  if (sum !== shasum) {
-    throw unprocessable(`SHA256SUMS lists ${filename} with checksum ${sum}, its platform has ${shasum}`, at);
-  }
-};
-
 /** No schema lets it through as a key: the log would tell less than was decided on. */
-const checkKeepable = (listed: Readonly<Record<string, string>>): void => {
+const checkKeepable = (listed: Checksums): void => {
   if (Object.hasOwn(listed, '__proto__')) throw unprocessable('SHA256SUMS lists a file called __proto__');
 };
 
@@ -132,20 +102,6 @@ const checkKeyId = (keyId: string): void => {
   if (keyId.trim() === '') throw unprocessable("Key id can't be blank", 'key-id');
   if (keyId.length > KEY_ID_MOST)
     throw unprocessable(`Key id is too long (at most ${KEY_ID_MOST} characters)`, 'key-id');
-};
-
-const checkPlatform = (facts: PlatformFacts): PlatformFacts => {
-  checkOs(facts.os);
-  checkArch(facts.arch);
-  checkFilename(facts.filename);
-  return { ...facts, shasum: checkShasum(facts.shasum) };
-};
-
-const checkUnique = ({ platforms }: Active, { os, arch, filename }: PlatformFacts): void => {
-  for (const other of Object.values(platforms)) {
-    if (other.os === os && other.arch === arch) throw unprocessable(`Platform ${os}_${arch} exists already`, 'os');
-    if (other.filename === filename) throw unprocessable('Filename has already been taken', 'filename');
-  }
 };
 
 /** What makes a version whole: its checksums, their signature, and a zip for each platform, one at least. */
@@ -223,7 +179,7 @@ export const registryProviderVersion: Decider<
     CreatePlatform: ({ platform, ...given }, state) => {
       const before = active(state);
       const facts = checkPlatform(given);
-      checkUnique(before, facts);
+      checkRoomFor(facts, before.platforms);
       if (before.shasums) checkListed(facts, before.shasums.listed, 'shasum');
       return [{ type: 'RegistryProviderPlatformCreated', data: { ...ofState(before), platform, ...facts } }];
     },

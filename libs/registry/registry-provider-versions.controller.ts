@@ -14,10 +14,9 @@ import {
   type Query as QueryOf,
 } from '#json-api';
 import { PROTOCOLS } from '#provider-release/rules';
-import type { VersionPath } from './registry-provider-platforms.queries.js';
 import { registryProviderVersionResource } from './registry-provider-versions.document.js';
 import { CreateRegistryProviderVersion, DeleteFromRegistry } from './registry-provider-versions.handler.js';
-import { listVersions, versionAt } from './registry-provider-versions.queries.js';
+import { listVersions, versionAt, type VersionPath } from './registry-provider-versions.queries.js';
 import type { ProviderPath } from './registry-providers.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
@@ -56,7 +55,7 @@ export class RegistryProviderVersionsController {
 
   @Get(':version')
   async show(@Param() path: VersionPath, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await versionAt(this.database, actor, path, path.version);
+    const row = await versionAt(this.database, actor, path);
     return document(registryProviderVersionResource(row, actor, this.links));
   }
 

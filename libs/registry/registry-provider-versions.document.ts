@@ -1,13 +1,9 @@
 import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
-import type { RegistryProviderVersionRow } from './registry-provider-versions.queries.js';
+import { nameOfChecksums, nameOfSignature } from '#provider-release';
+import type { RegistryProviderVersionRow, Wanting } from './registry-provider-versions.queries.js';
 import { pathOfProvider } from './registry-providers.document.js';
 import type { ReleaseLinks } from './release.links.js';
-
-/** What a version is asked for what it lacks. */
-export type Wanting = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
-  readonly platforms: readonly { readonly filename: string; readonly size: number | null }[];
-};
 
 /** What is still to come before the version can be installed, in the order in which it is uploaded. */
 export const missingOf = (row: Wanting): readonly string[] => [
@@ -28,15 +24,15 @@ const fileLinks = (
   links: ReleaseLinks,
 ): Readonly<Record<string, string>> => {
   const { id: version } = row;
-  const name = `terraform-provider-${row.providerName}_${row.version}_SHA256SUMS`;
+  const release = { name: row.providerName, version: row.version };
   const link = (kind: 'shasums' | 'shasums-sig', filename: string, isHere: boolean): [string, string][] => {
     if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename)]];
     // The link itself is the permission: who may not upload has none.
     return mayUpload ? [[`${kind}-upload`, links.upload({ kind, version })]] : [];
   };
   return Object.fromEntries([
-    ...link('shasums', name, row.shasums !== null),
-    ...link('shasums-sig', `${name}.sig`, row.signature?.verified === true),
+    ...link('shasums', nameOfChecksums(release), row.shasums !== null),
+    ...link('shasums-sig', nameOfSignature(release), row.signature?.verified === true),
   ]);
 };
 

@@ -12,9 +12,9 @@ import {
 } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import type { Protocol } from '#provider-release/rules';
+import type { PlatformFacts } from './registry-provider-platform.js';
 import {
   registryProviderVersion,
-  type PlatformFacts,
   type RegistryProviderVersion,
   type RegistryProviderVersionCommand,
 } from './registry-provider-version.js';
@@ -25,12 +25,9 @@ import {
   type PlaceForVersion,
   type RegistryProviderVersionRow,
   type VersionForCommand,
-} from './registry-provider-versions.queries.js';
-import {
-  platformById,
-  type RegistryProviderPlatformRow,
   type VersionPath,
-} from './registry-provider-platforms.queries.js';
+} from './registry-provider-versions.queries.js';
+import { platformById, type RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
 import { demandPrivate, NO_CURATION, NOT_FOR_PUBLIC, type ProviderPath } from './registry-providers.queries.js';
 
 export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
@@ -115,7 +112,7 @@ const toVersion = async (
   const { rows } = await store.handle({
     decider: registryProviderVersion,
     load: async (): Promise<LoadedVersion> => {
-      const found = await versionForCommand(store.database, actor, path, path.version);
+      const found = await versionForCommand(store.database, actor, path);
       return { ...(await store.restore(found.id, registryProviderVersion, found.snapshot)), found };
     },
     command,

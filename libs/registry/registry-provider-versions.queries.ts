@@ -6,6 +6,9 @@ import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
 import { demandPrivate, isAt, NO_CURATION, type ProviderPath } from './registry-providers.queries.js';
 
+/** Where a version is found. */
+export type VersionPath = ProviderPath & { readonly version: string };
+
 /** A platform as the documents of versions need it. */
 export type PlatformOfVersion = {
   readonly id: string;
@@ -35,6 +38,11 @@ export type RegistryProviderVersionRow = {
   readonly hasKey: boolean;
 };
 
+/** What of a version is looked at to tell what it lacks. */
+export type Wanting = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
+  readonly platforms: readonly Pick<PlatformOfVersion, 'filename' | 'size'>[];
+};
+
 /** The key of the organization that a version in the row `v` names; ids of keys are upper-case (gpg-key.ts). */
 export const ITS_KEY = sql.raw('from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)');
 
@@ -59,12 +67,11 @@ export const versionsByIds = (ids: Sql): Sql => sql`
 export const versionAt = async (
   database: Database,
   actor: Actor,
-  path: ProviderPath,
-  version: string,
+  path: VersionPath,
 ): Promise<RegistryProviderVersionRow> => {
   await demandPrivate(database, actor, path, NO_CURATION);
   const row = await database.row<RegistryProviderVersionRow>(
-    sql`select ${columns} ${FROM_VERSIONS} where ${isAt(path)} and v.version = ${version} and ${fresh(actor)}`,
+    sql`select ${columns} ${FROM_VERSIONS} where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`,
   );
   if (!row) throw notFound();
   demand(actor, 'read-providers', row);
@@ -126,13 +133,12 @@ export type VersionForCommand = PlaceForVersion & { readonly id: string; readonl
 export const versionForCommand = async (
   database: Database,
   actor: Actor,
-  path: ProviderPath,
-  version: string,
+  path: VersionPath,
 ): Promise<VersionForCommand> => {
   const row = await database.row<VersionForCommand>(sql`
     select v.id, ${placeColumns}, ${snapshotOf('s')} as snapshot
       ${FROM_VERSIONS} ${PLACE_STREAMS} join event_store.streams s on s.stream = v.id
-     where ${isAt(path)} and v.version = ${version} and ${fresh(actor)}`);
+     where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-providers', row);
   return row;

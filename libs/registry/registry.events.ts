@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
+import { nameOfChecksums, nameOfSignature, PROTOCOLS } from '#provider-release';
 import type { GpgKeyEvent } from './gpg-key.js';
 import type { RegistryProviderEvent } from './registry-provider.js';
-import { PROTOCOLS } from '#provider-release/rules';
-import { type RegistryProviderVersionEvent } from './registry-provider-version.js';
+import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 
 const topic = 'registry';
 const named = z.strictObject({ name: z.string() });
@@ -30,10 +30,10 @@ const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: OfPlatform) => ({
   shasum,
 });
 const metaOfFile =
-  (suffix: string) =>
+  (nameOf: (release: OfVersion) => string) =>
   ({ size, sha256, name, version }: OfFile) => ({
     ...metaOfVersion({ name, version }),
-    filename: `terraform-provider-${name}_${version}_${suffix}`,
+    filename: nameOf({ name, version }),
     size,
     sha256,
   });
@@ -71,13 +71,13 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...file, listed: z.record(z.string(), z.string()) }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile('SHA256SUMS') },
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(nameOfChecksums) },
   },
   RegistryProviderSignatureUploaded: {
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...file }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile('SHA256SUMS.sig') },
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(nameOfSignature) },
   },
   RegistryProviderSignatureVerified: {
     schemaVersion: 1,

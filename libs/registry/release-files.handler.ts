@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { badRequest, Clock, notFound, Refused, unprocessable } from '#kernel';
 import { bytesOf, checkAnnounced, hashed, LINK_LIFE_MS, MIB, received } from '#blob-store';
 import { parseChecksums, verifyDetached } from '#provider-release';
-import type { Platform, RegistryProviderVersionCommand, StoredFile } from './registry-provider-version.js';
+import type { Platform } from './registry-provider-platform.js';
+import type { RegistryProviderVersionCommand, StoredFile } from './registry-provider-version.js';
 import { idOfFile, ReleaseFiles } from './release.files.js';
 import type { ReleaseFile } from './release.links.js';
 import { ReleaseUploads, type Prepared } from './release.uploads.js';
@@ -24,9 +25,12 @@ export class ReceiveReleaseFile extends Command<void> {
 type Archive = Extract<ReleaseFile, { readonly kind: 'binary' }>;
 type Small = Exclude<ReleaseFile, Archive>;
 
-/** SHA256SUMS of 50 platforms has 6 KB, a signature by RSA 4096 less than one. */
+/**
+ * SHA256SUMS of as many platforms as a version may have has 64 KB at most, and an event holds what it says; a signature
+ * by RSA 4096 has less than one.
+ */
 const SMALL = {
-  shasums: { name: 'SHA256SUMS', most: MIB },
+  shasums: { name: 'SHA256SUMS', most: MIB / 8 },
   'shasums-sig': { name: 'SHA256SUMS.sig', most: MIB / 16 },
 } as const;
 

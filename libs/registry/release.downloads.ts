@@ -16,7 +16,7 @@ export type Portion = {
 };
 
 /** Whether a tag is among those that somebody has already; a mark of weakness means nothing here (RFC 9110 §13.1.2). */
-const isKnown = (tags: string | undefined, tag: string): boolean =>
+export const isKnown = (tags: string | undefined, tag: string): boolean =>
   (tags ?? '').split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
 /** A file never changes under its address, and is known by its SHA-256: so tags are all that is compared. */

@@ -1,0 +1,65 @@
+import { checkArch, checkFilename, checkOs, checkShasum } from '#provider-release/rules';
+import { unprocessable } from '#kernel';
+
+/** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
+export type PlatformFacts = {
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it. */
+  readonly shasum: string;
+};
+
+export type Platform = PlatformFacts & {
+  /** Bytes of its zip; null until that is here. */
+  readonly size: number | null;
+};
+
+/** Platforms of a version by their ids. */
+export type Platforms = Readonly<Record<string, Platform>>;
+
+/** What SHA256SUMS says: checksum by name of the file. */
+export type Checksums = Readonly<Record<string, string>>;
+
+/** Go builds for some fifty. A version is deleted with an event for each, and one append takes no more than 768 KiB. */
+export const PLATFORMS_MOST = 200;
+
+export const nameOf = ({ os, arch }: PlatformFacts): string => `${os}_${arch}`;
+
+export const factsOf = ({ os, arch, filename, shasum }: PlatformFacts): PlatformFacts => ({
+  os,
+  arch,
+  filename,
+  shasum,
+});
+
+/** The facts as they are kept. */
+export const checkPlatform = (facts: PlatformFacts): PlatformFacts => {
+  checkOs(facts.os);
+  checkArch(facts.arch);
+  checkFilename(facts.filename);
+  return { ...facts, shasum: checkShasum(facts.shasum) };
+};
+
+/** Refuses a platform that is there already, or a name that another one's zip has, or one platform too many. */
+export const checkRoomFor = ({ os, arch, filename }: PlatformFacts, platforms: Platforms): void => {
+  const others = Object.values(platforms);
+  for (const other of others) {
+    if (other.os === os && other.arch === arch) throw unprocessable(`Platform ${os}_${arch} exists already`, 'os');
+    if (other.filename === filename) throw unprocessable('Filename has already been taken', 'filename');
+  }
+  if (others.length >= PLATFORMS_MOST) throw unprocessable(`A version has at most ${PLATFORMS_MOST} platforms`);
+};
+
+/** Refuses a platform that SHA256SUMS does not speak of, or speaks of with another checksum. */
+export const checkListed = (
+  { filename, shasum }: PlatformFacts,
+  listed: Checksums,
+  at?: 'filename' | 'shasum',
+): void => {
+  const sum = Object.hasOwn(listed, filename) ? listed[filename] : undefined;
+  if (sum === undefined) throw unprocessable(`SHA256SUMS does not list ${filename}`, at && 'filename');
+  if (sum !== shasum) {
+    throw unprocessable(`SHA256SUMS lists ${filename} with checksum ${sum}, its platform has ${shasum}`, at);
+  }
+};
