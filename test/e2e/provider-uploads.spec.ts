@@ -147,7 +147,7 @@ describe('a refusal', () => {
       const body = () => Readable.from(repeated(filler, PIECES)) as unknown as ReadableStream;
       for (let n = 0; n < 3; n += 1) {
         const answer = await fetch(link, { method: 'PUT', body: body(), duplex: 'half' });
-        expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('larger than 1 MiB')]);
+        expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('larger than 128 KiB')]);
       }
     },
     LONG,
