@@ -1,5 +1,5 @@
 import { unprocessable } from '#kernel';
-import { checkProviderName, checkVersion } from './rules.js';
+import { checkProviderName, checkVersion, nameOfPlatform } from './rules.js';
 
 /** A platform's zip in a release, as its name says. */
 export type ArchiveName = {
@@ -20,7 +20,7 @@ const ARCHIVE = /^terraform-provider-(?<name>[^_]+)_(?<version>[^_]+)_(?<os>[^_]
 const stemOf = ({ name, version }: Release): string => `terraform-provider-${name}_${version}`;
 
 /** As GoReleaser and the vendor's guide to publishing providers name it. */
-export const nameOfArchive = (archive: ArchiveName): string => `${stemOf(archive)}_${archive.os}_${archive.arch}.zip`;
+export const nameOfArchive = (archive: ArchiveName): string => `${stemOf(archive)}_${nameOfPlatform(archive)}.zip`;
 
 export const nameOfChecksums = (release: Release): string => `${stemOf(release)}_SHA256SUMS`;
 

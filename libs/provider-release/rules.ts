@@ -44,6 +44,9 @@ export const checkOs = (os: string): void => checkName(os, { attribute: 'os', ..
 /** As Go calls processors: `amd64`, `arm64`, `386`. */
 export const checkArch = (arch: string): void => checkName(arch, { attribute: 'arch', ...PLATFORM_PART });
 
+/** A system as releases and the clients' options write it: `linux_amd64`. */
+export const nameOfPlatform = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
+
 const FILENAME = /^[A-Za-z0-9._+-]+$/;
 
 /**

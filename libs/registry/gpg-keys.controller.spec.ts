@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { meanwhile } from '../../test/support/meanwhile.js';
-import { addKey, GPG_KEYS, makeProvider, newEccKey, publishVersion, saying } from '../../test/support/registry.js';
+import {
+  addKey,
+  GPG_KEYS,
+  makeProvider,
+  newEccKey,
+  publishVersion,
+  saying,
+  settleNeighbours,
+} from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
 import {
   answered,
@@ -25,10 +33,7 @@ let stranger: Api;
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   signers = await Promise.all([makeSigner(), makeSigner(), makeSigner()]);
-  await makeOrganization(server, 'acme');
-  const { ownersTeam } = await makeOrganization(server, 'neighbour');
-  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
-  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
+  ({ member, stranger } = await settleNeighbours(server));
 });
 
 afterAll(() => server.close());

@@ -10,6 +10,7 @@ import {
   platformAttributes,
   platformBody,
   publishVersion,
+  settleNeighbours,
   uploadTo,
 } from '../../test/support/registry.js';
 import { checksumsOf, makeSigner, Release, type Signer } from '../../test/support/releases.js';
@@ -40,13 +41,10 @@ let stranger: Api;
 beforeAll(async () => {
   server = await startTestServer({ clock });
   signer = await makeSigner();
-  await makeOrganization(server, 'acme');
-  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);
   await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer, [LINUX, DARWIN]);
-  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
-  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
 });
 
 afterAll(() => server.close());

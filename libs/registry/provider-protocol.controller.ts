@@ -15,10 +15,10 @@ import { ReleaseLinks } from './release.links.js';
  * Where there are versions and none can be installed: clients would say of an empty list that there is no such provider.
  * Of the newest of them, for that is what somebody is publishing.
  */
-const refuseUnserved = ({ served, unserved: [newest] }: ServedProvider): void => {
-  if (served.length > 0 || !newest) return;
-  const { version, keyId } = newest;
-  const missing = missingOf(newest).map((name) =>
+const refuseUnserved = ({ served, unserved }: ServedProvider): void => {
+  if (served.length > 0 || !unserved) return;
+  const { version, keyId } = unserved;
+  const missing = missingOf(unserved).map((name) =>
     name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${keyId}` : name,
   );
   throw conflict(`Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`);

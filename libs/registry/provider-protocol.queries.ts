@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { fresh, may, organizationsWhere, type Actor } from '#access';
-import type { Protocol } from '#provider-release/rules';
+import { nameOfPlatform, type Protocol } from '#provider-release/rules';
 import { ITS_KEY, type Wanting } from './registry-provider-versions.queries.js';
 
 export type ServedVersion = {
@@ -13,8 +13,8 @@ export type ServedVersion = {
 export type ServedProvider = {
   readonly organization: string;
   readonly served: readonly ServedVersion[];
-  /** Versions that are not served, for want of something; the newest first. */
-  readonly unserved: readonly (Wanting & { readonly version: string })[];
+  /** The newest of the versions that are not served, for want of something. */
+  readonly unserved: (Wanting & { readonly version: string }) | null;
 };
 
 /**
@@ -39,9 +39,9 @@ export const servedProvider = async (
     select p.organization,
            coalesce(jsonb_agg(jsonb_build_object('version', v.version, 'protocols', v.protocols, 'platforms', v.here)
                               order by v.created_at, v.version) filter (where v.served), '[]') as served,
-           coalesce(jsonb_agg(jsonb_build_object('version', v.version, 'keyId', v.key_id, 'hasKey', v.has_key,
-                                                 'shasums', v.shasums, 'signature', v.signature, 'platforms', v.platforms)
-                              order by v.created_at desc, v.version) filter (where not v.served), '[]') as unserved
+           (jsonb_agg(jsonb_build_object('version', v.version, 'keyId', v.key_id, 'hasKey', v.has_key,
+                                         'shasums', v.shasums, 'signature', v.signature, 'platforms', v.platforms)
+                      order by v.created_at desc, v.version) filter (where not v.served)) -> 0 as unserved
       from ${namespaceOf(actor, namespace)} join registry_providers p on p.organization = o.id
       left join lateral (
         select v.version, v.protocols, v.created_at, v.key_id, v.shasums, v.signature, l.here, its.key as has_key,
@@ -94,7 +94,7 @@ export const servedPackage = async (database: Database, actor: Actor, path: Pack
        and l.os = ${path.os} and l.arch = ${path.arch} and l.size is not null and v.published_at is not null
        and ${fresh(actor)}`);
   if (!row || !may(actor, 'read-providers', row)) {
-    throw notFound(`There is no package of ${path.name} ${path.version} for ${path.os}_${path.arch}`);
+    throw notFound(`There is no package of ${path.name} ${path.version} for ${nameOfPlatform(path)}`);
   }
   return row;
 };

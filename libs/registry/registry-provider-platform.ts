@@ -1,4 +1,4 @@
-import { checkArch, checkFilename, checkOs, checkShasum } from '#provider-release/rules';
+import { checkArch, checkFilename, checkOs, checkShasum, nameOfPlatform } from '#provider-release/rules';
 import { unprocessable } from '#kernel';
 
 /** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
@@ -24,8 +24,6 @@ export type Checksums = Readonly<Record<string, string>>;
 /** Go builds for some fifty. A version is deleted with an event for each, and one append takes no more than 768 KiB. */
 export const PLATFORMS_MOST = 200;
 
-export const nameOf = ({ os, arch }: PlatformFacts): string => `${os}_${arch}`;
-
 export const factsOf = ({ os, arch, filename, shasum }: PlatformFacts): PlatformFacts => ({
   os,
   arch,
@@ -45,18 +43,15 @@ export const checkPlatform = (facts: PlatformFacts): PlatformFacts => {
 export const checkRoomFor = ({ os, arch, filename }: PlatformFacts, platforms: Platforms): void => {
   const others = Object.values(platforms);
   for (const other of others) {
-    if (other.os === os && other.arch === arch) throw unprocessable(`Platform ${os}_${arch} exists already`, 'os');
+    if (other.os === os && other.arch === arch)
+      throw unprocessable(`Platform ${nameOfPlatform(other)} exists already`, 'os');
     if (other.filename === filename) throw unprocessable('Filename has already been taken', 'filename');
   }
   if (others.length >= PLATFORMS_MOST) throw unprocessable(`A version has at most ${PLATFORMS_MOST} platforms`);
 };
 
 /** Refuses a platform that SHA256SUMS does not speak of, or speaks of with another checksum. */
-export const checkListed = (
-  { filename, shasum }: PlatformFacts,
-  listed: Checksums,
-  at?: 'filename' | 'shasum',
-): void => {
+export const checkListed = ({ filename, shasum }: PlatformFacts, listed: Checksums, at?: 'shasum'): void => {
   const sum = Object.hasOwn(listed, filename) ? listed[filename] : undefined;
   if (sum === undefined) throw unprocessable(`SHA256SUMS does not list ${filename}`, at && 'filename');
   if (sum !== shasum) {

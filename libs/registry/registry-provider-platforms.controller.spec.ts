@@ -11,12 +11,13 @@ import {
   platformAttributes,
   platformBody,
   publishVersion,
+  settleNeighbours,
   uploadTo,
   zipOf,
   saying,
 } from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
-import { answered, makeMember, makeOrganization, makeTeam, refusalOf, resource } from '../../test/support/seeds.js';
+import { answered, makeMember, makeTeam, refusalOf, resource } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { registrySlice } from './index.js';
 
@@ -31,15 +32,12 @@ let stranger: Api;
 beforeAll(async () => {
   server = await startTestServer();
   signer = await makeSigner();
-  await makeOrganization(server, 'acme');
-  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);
   for (const organization of ['acme', 'neighbour']) {
     await makeProvider(server, organization, 'aws');
     await makeVersion(server, organization, 'aws', '1.0.0');
   }
-  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
-  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
 });
 
 afterAll(() => server.close());

@@ -1,11 +1,10 @@
-import { checkVersion, DEFAULT_PROTOCOLS, PROTOCOLS, type Protocol } from '#provider-release/rules';
+import { checkVersion, DEFAULT_PROTOCOLS, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release/rules';
 import { conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import {
   checkListed,
   checkPlatform,
   checkRoomFor,
   factsOf,
-  nameOf,
   type Checksums,
   type Platform,
   type PlatformFacts,
@@ -129,7 +128,7 @@ const followed = (
     : events;
   const now = after(state, proved);
   if (now.published || !isWhole(now)) return proved;
-  const platforms = Object.values(now.platforms).map(nameOf).toSorted();
+  const platforms = Object.values(now.platforms).map(nameOfPlatform).toSorted();
   const data = { ...ofState(state), protocols: now.protocols, platforms };
   return [...proved, { type: 'RegistryProviderVersionPublished', data }];
 };

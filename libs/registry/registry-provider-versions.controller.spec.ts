@@ -15,6 +15,7 @@ import {
   platformAttributes,
   platformBody,
   publishVersion,
+  settleNeighbours,
   uploadTo,
   versionBody,
   saying,
@@ -42,13 +43,10 @@ let stranger: Api;
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   signer = await makeSigner();
-  await makeOrganization(server, 'acme');
-  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);
   await makeProvider(server, 'acme', 'aws');
   await makeProvider(server, 'neighbour', 'aws');
-  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
-  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
 });
 
 afterAll(() => server.close());

@@ -16,6 +16,7 @@ import {
   platformBody,
   providerBody,
   publishVersion,
+  settleNeighbours,
   versionBody,
   saying,
 } from '../../test/support/registry.js';
@@ -43,11 +44,8 @@ let stranger: Api;
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   signer = await makeSigner();
-  await makeOrganization(server, 'acme');
-  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);
-  member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
-  stranger = await makeMember(server, 'neighbour', 'nora', [ownersTeam]);
 });
 
 afterAll(() => server.close());

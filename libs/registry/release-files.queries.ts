@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { snapshotOf, type Database, type Session, type Snapshot } from '#event-store';
+import { nameOfChecksums, nameOfSignature } from '#provider-release';
 import { ITS_KEY } from './registry-provider-versions.queries.js';
 import type { ReleaseFile } from './release.links.js';
 
@@ -76,25 +77,28 @@ export const clearAway = async (
 /** A file that can be downloaded: under what name, and where it lies. */
 export type DownloadTarget = { readonly filename: string; readonly sha256: string; readonly size: number };
 
-const fileColumns = (column: 'shasums' | 'signature', suffix: string): Sql =>
-  sql.raw(`'terraform-provider-' || p.name || '_' || v.version || '_${suffix}' as filename,
-    v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
-    from registry_provider_versions v join registry_providers p on p.id = v.provider`);
+type FoundFile = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
+
+/** Of a version's own files: each has its name from the version. */
+const fileOf = (column: 'shasums' | 'signature'): Sql =>
+  sql.raw(`select p.name, v.version, v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
+             from registry_provider_versions v join registry_providers p on p.id = v.provider`);
 
 /** Null where there is none, or it is not proved yet. */
 export const downloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
-  const found = await database.row<DownloadTarget>(statementFor(file));
-  return found ?? null;
-};
-
-const statementFor = (file: ReleaseFile): Sql => {
   if (file.kind === 'binary') {
-    return sql`select filename, shasum as sha256, size from registry_provider_platforms
-                where id = ${file.platform} and size is not null`;
+    const archive = await database.row<DownloadTarget>(sql`
+      select filename, shasum as sha256, size from registry_provider_platforms
+       where id = ${file.platform} and size is not null`);
+    return archive ?? null;
   }
-  if (file.kind === 'shasums') {
-    return sql`select ${fileColumns('shasums', 'SHA256SUMS')} where v.id = ${file.version} and v.shasums is not null`;
-  }
-  return sql`select ${fileColumns('signature', 'SHA256SUMS.sig')}
-              where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`;
+  const [statement, nameOf] =
+    file.kind === 'shasums'
+      ? [sql`${fileOf('shasums')} where v.id = ${file.version} and v.shasums is not null`, nameOfChecksums]
+      : [
+          sql`${fileOf('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
+          nameOfSignature,
+        ];
+  const found = await database.row<FoundFile>(statement);
+  return found ? { filename: nameOf(found), sha256: found.sha256, size: found.size } : null;
 };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { generateKey } from 'openpgp';
 import { Release, upload, type Signer } from './releases.js';
-import { answered, resource } from './seeds.js';
+import { answered, makeMember, makeOrganization, makeTeam, resource } from './seeds.js';
 import { pathOf } from './state-file.js';
-import type { Answer, Api } from './server.js';
+import type { Answer, Api, TestServer } from './server.js';
 
 export const GPG_KEYS = '/api/registry/private/v2/gpg-keys';
 
@@ -62,6 +62,16 @@ export const platformBody = (attributes: object): object => resource('registry-p
 
 export const addKey = (api: Api, namespace: string, { armor }: Pick<Signer, 'armor'>): Promise<Answer> =>
   api.post(GPG_KEYS, resource('gpg-keys', { namespace, 'ascii-armor': armor }));
+
+/** The organization acme with somebody who reads its providers, and one beside it whose owner has no business there. */
+export const settleNeighbours = async (
+  server: TestServer,
+): Promise<{ readonly member: Api; readonly stranger: Api }> => {
+  await makeOrganization(server, 'acme');
+  const { ownersTeam } = await makeOrganization(server, 'neighbour');
+  const member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
+  return { member, stranger: await makeMember(server, 'neighbour', 'nora', [ownersTeam]) };
+};
 
 export const uploadTo = (api: Api, link: string, bytes: Uint8Array): Promise<Answer> =>
   upload(api, pathOf(link), bytes);

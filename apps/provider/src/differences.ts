@@ -1,3 +1,4 @@
+import { nameOfPlatform } from '#provider-release/rules';
 import type { PlatformFound, VersionFound } from './documents.js';
 import type { Release } from './prepare.js';
 
@@ -7,8 +8,6 @@ export type Found = {
   readonly platforms: readonly PlatformFound[];
   readonly checksums: Buffer | null;
 };
-
-const nameOf = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
 
 const ofVersion = ({ attributes }: VersionFound, release: Release, keyId: string): readonly string[] => {
   const { 'key-id': key, protocols } = attributes;
@@ -25,9 +24,10 @@ const ofVersion = ({ attributes }: VersionFound, release: Release, keyId: string
 
 const ofPlatforms = (platforms: readonly PlatformFound[], { archives }: Release): readonly string[] =>
   platforms.flatMap(({ attributes: its }) => {
-    const ours = archives.find((archive) => nameOf(archive) === nameOf(its));
-    if (!ours) return [`it has the platform ${nameOf(its)}, which this release has not`];
-    if (its.filename !== ours.filename) return [`${nameOf(its)} is there as ${its.filename}, not ${ours.filename}`];
+    const ours = archives.find((archive) => nameOfPlatform(archive) === nameOfPlatform(its));
+    if (!ours) return [`it has the platform ${nameOfPlatform(its)}, which this release has not`];
+    if (its.filename !== ours.filename)
+      return [`${nameOfPlatform(its)} is there as ${its.filename}, not ${ours.filename}`];
     const isSame = its.shasum.toLowerCase() === ours.sha256;
     return isSame ? [] : [`${its.filename} is there with checksum ${its.shasum}, this one has ${ours.sha256}`];
   });

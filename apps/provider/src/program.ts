@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { checkProviderName, checkVersion, PROTOCOLS, type Protocol } from '#provider-release';
+import { checkProviderName, checkVersion, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release';
 import { passphraseOf, serverOf, tokenFor } from './access.js';
 import { Api } from './api.js';
 import { EXIT_CODES, Failure } from './failure.js';
@@ -63,7 +63,7 @@ const err = (line: string): void => void process.stderr.write(`${line}\n`);
 const tell = (release: Release, progress: Progress): void => {
   const { name, version, archives, protocols, ignored } = release;
   const size = sizeOf(archives.reduce((sum, archive) => sum + archive.size, 0));
-  const platforms = archives.map(({ os, arch }) => `${os}_${arch}`).join(', ');
+  const platforms = archives.map(nameOfPlatform).join(', ');
   progress.say(`Provider ${name} ${version} for ${platforms}: ${size}, protocols ${protocols.join(', ')}`);
   if (ignored.length > 0) progress.say(`Not of this release, and left alone: ${ignored.join(', ')}`);
 };

@@ -1,11 +1,9 @@
 import { Refused } from '#kernel';
-import { nameOfChecksums, nameOfSignature, verifyDetached } from '#provider-release';
+import { nameOfChecksums, nameOfPlatform, nameOfSignature, verifyDetached } from '#provider-release';
 import { refused } from './failure.js';
 import { Passing } from './http.js';
 import type { Release } from './prepare.js';
 import type { Registry } from './registry.js';
-
-const nameOf = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
 
 /** Whether the server calls the version whole: in a word, as Cadastre does, or flag by flag. */
 const demandWhole = async (registry: Registry, { version }: Release): Promise<void> => {
@@ -26,7 +24,7 @@ const demandWhole = async (registry: Registry, { version }: Release): Promise<vo
 const demandOffered = (registry: Registry, { version, archives }: Release): Promise<void> =>
   registry.patiently(async () => {
     const offered = await registry.offered(version);
-    const lacking = archives.map(nameOf).filter((name) => !offered?.includes(name));
+    const lacking = archives.map(nameOfPlatform).filter((name) => !offered?.includes(name));
     if (lacking.length > 0)
       throw new Passing(`clients are not offered version ${version} for ${lacking.join(', ')} yet`);
   });

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nameOfPlatform } from '#provider-release/rules';
 import { Api, isGood } from './api.js';
 import {
   anything,
@@ -174,7 +175,7 @@ export class Registry {
   async offered(version: string): Promise<readonly string[] | null> {
     const found = await this.api.get(this.protocol('versions'), listing);
     const listed = found?.versions.find((each) => each.version === version);
-    return listed ? (listed.platforms ?? []).map(({ os, arch }) => `${os}_${arch}`) : null;
+    return listed ? (listed.platforms ?? []).map(nameOfPlatform) : null;
   }
 
   /** What a client is told to install. */
