@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Clock } from '#kernel';
+import { until } from '../../test/support/product.js';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { BlobExists, bytesOf, S3Blobs, type S3Place } from './index.js';
 import { inspectBucket } from './s3-inspection.js';
@@ -132,6 +133,8 @@ class Line {
   losing = 0;
   of = /^/;
   lost = 0;
+  /** First lines of all requests whose answers have come through, in their order. */
+  readonly answered: string[] = [];
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
 
@@ -151,11 +154,13 @@ class Line {
       });
       far.on('data', (bytes: Buffer) => {
         // Of a larger request, an answer that it may go on is none yet.
-        if (this.losing > 0 && this.of.test(asked) && !bytes.toString('latin1').startsWith('HTTP/1.1 100')) {
+        const answers = !bytes.toString('latin1').startsWith('HTTP/1.1 100');
+        if (this.losing > 0 && this.of.test(asked) && answers) {
           this.losing -= 1;
           this.lost += 1;
           near.destroy();
         } else near.write(bytes);
+        if (answers) this.answered.push(asked);
       });
     });
   }
@@ -218,15 +223,26 @@ describe('S3Blobs over a bad line', () => {
 });
 
 describe('S3Blobs whose server is away', () => {
+  let line: Line;
+
+  beforeEach(() => {
+    line = new Line(s3.endpoint);
+  });
+
+  afterEach(() => line.close());
+
   it('are unavailable until it is back, and say so to the operator', async () => {
     await store.put('here', Buffer.from('x'));
+    const broken = new S3Blobs({ ...place, endpoint: await line.open() }, clock);
     const half = (async function* () {
       yield* piecesOf(600, 10_000);
+      // Between two requests: what this server was doing when it was killed, it can neither go on with nor abort.
+      await until(() => line.answered.some((asked) => /^PUT \S+partNumber=1&/.test(asked)), 'the first part is there');
       await s3.kill();
       yield* piecesOf(600, 10_000);
     })();
     const refusals = [
-      await errorOf(store.put('half', half)),
+      await errorOf(broken.put('half', half)),
       await errorOf(store.put('new', Buffer.from('y'))),
       await errorOf(store.get('here')),
       await errorOf(store.head('here')),
@@ -241,6 +257,7 @@ describe('S3Blobs whose server is away', () => {
     await store.put('new', Buffer.from('y'));
     expect((await contentOf(store, 'here'))?.toString()).toBe('x');
     expect(await store.head('half')).toBeNull();
+    expect(await s3.left(place.prefix)).toContain(`${place.prefix}/half in parts`);
     await new S3Blobs(place, new Tomorrow()).inspect();
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/here`, `${place.prefix}/new`]);
   });

@@ -24,15 +24,15 @@ export const isBeyond = (error: unknown): boolean => statusOf(error) === 416;
 export const isContested = (error: unknown): boolean =>
   [409, 412].includes(statusOf(error) ?? 0) || told(error).name === 'NoSuchUpload';
 
-const OUTAGE_CODES =
-  /\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)\b/;
+const OUTAGES =
+  /\b(?:TimeoutError|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)\b/;
 
 const isOutage = (error: unknown): boolean => {
   const { name, code, message } = told(error);
   const status = statusOf(error) ?? 0;
-  if (status >= 500 || status === 429 || name === 'TimeoutError') return true;
-  // Where the SDK takes an error for none, it makes one of its text, and the code is nowhere else.
-  return OUTAGE_CODES.test(`${String(code)} ${String(message)}`);
+  if (status >= 500 || status === 429) return true;
+  // Where the SDK takes an error for none, it makes one of its text, and name and code are nowhere else.
+  return OUTAGES.test(`${String(name)} ${String(code)} ${String(message)}`);
 };
 
 /** What an operator may read. The SDK's errors hold requests with their signatures, so nothing is taken over unread. */
