@@ -1,6 +1,6 @@
 // Who may import whom (docs/architecture.md). One dot (workspace.ts) is pure; two dots (workspaces.handler.ts) is wired.
 // A slice is any lib but the base ones. test/architecture plants a violation of each rule and sees it reported.
-const base = '(?:kernel|event-store|message-log|blob-store|json-api|access|vault|host|provider-release)'; // non-capturing: a group would take $1
+const base = '(?:kernel|event-store|message-log|blob-store|json-api|access|reads|vault|host|provider-release)'; // non-capturing: a group would take $1
 const slice = `^libs/(?!${base}/)([^/]+)/`;
 const pureAccess = '^libs/access/(?:actor|grants|organization-access|permissions|rules)\\.ts$';
 const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';

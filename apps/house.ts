@@ -104,7 +104,7 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
   const { databaseUrl, encryptionKey } = foundation;
   const database = new Database({ url: databaseUrl, connections: LANES, applicationName: `cadastre ${name}` });
   const projections = slices.flatMap((slice) => slice.projections);
-  const store = new EventStore(database, registry, projections, furniture.clock, furniture.ids);
+  const store = new EventStore(database, registry, projections, furniture.clock, furniture.ids, encryptionKey);
   return {
     ...furniture,
     store,

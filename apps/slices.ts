@@ -1,7 +1,8 @@
 import { agentsSlice } from '#agents';
-import { auditTrailSlice } from '#audit-trail';
+import { auditTrailSettingsSlice, auditTrailSlice, pruningChore } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
 import { registryOf, type Chore, type EventStore, type Follower, type Slice } from '#event-store';
+import { factsSlice } from '#facts';
 import { historySlice } from '#history';
 import type { Settings } from '#host';
 import type { Clock, Ids } from '#kernel';
@@ -29,6 +30,8 @@ const subjects: readonly Slice[] = [
   variablesSlice,
   retentionSlice,
   registrySlice,
+  factsSlice,
+  auditTrailSettingsSlice,
 ];
 
 /** Every event type that can be in the log. */
@@ -54,8 +57,9 @@ type Tools = {
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
 export const chores = (
   { store, blobs, clock, ids }: Tools,
-  { edition }: Pick<Settings, 'edition'>,
+  { edition, retentionCheckMs }: Pick<Settings, 'edition' | 'retentionCheckMs'>,
 ): readonly Chore[] => [
-  ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids)]),
+  pruningChore(store.database, clock),
+  ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids, retentionCheckMs)]),
   abandonedUploads(store.database, blobs, clock),
 ];

@@ -115,6 +115,7 @@ const MANAGES_PEOPLE: readonly Permission[] = [
 const NOT_OF_OWNERS: readonly Permission[] = [
   'create-organization',
   'manage-site',
+  'forget-user',
   'manage-subscription',
   'manage-user-tokens',
   'update-account',
@@ -135,6 +136,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
     ...MANAGES_ALL_PROJECTS,
     'manage-agent-pools',
     'read-audit-trail',
+    'report-facts',
   ],
   'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
@@ -151,8 +153,8 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
   manageTeams: ['manage-teams', 'manage-team-tokens'],
   manageOrganizationAccess: ['manage-organization-access'],
   accessSecretTeams: ['read-secret-teams'],
-  // Registry and policies have nothing to manage yet.
   manageProviders: ['manage-providers'],
+  // Modules and policies have nothing to manage yet.
   manageModules: [],
   managePolicies: [],
   managePolicyOverrides: [],
@@ -317,6 +319,7 @@ describe('the kinds of callers', () => {
       ...OF_STANDING.owner,
       'create-organization',
       'manage-site',
+      'forget-user',
       'manage-subscription',
       'manage-user-tokens',
       'change-email',

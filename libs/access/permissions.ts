@@ -44,6 +44,10 @@ export const permissions = {
   'read-entitlements': { standing: [...EVERYBODY, 'run'] },
   'manage-subscription': { standing: ['site-admin'] },
   'read-audit-trail': { standing: ['organization-token', 'audit-token'] },
+  // What other services tell of what Cadastre does not keep: not for a token that only reads.
+  'report-facts': { standing: OWNERS_AND_TOKEN },
+  // For how long it is kept.
+  'manage-audit-trail': { standing: ['owner'] },
   'manage-organization-tokens': { standing: ['owner'] },
 
   // People.
@@ -51,6 +55,8 @@ export const permissions = {
   'update-account': { standing: [], self: true },
   // Invitations go by address, and nobody proves theirs: who could change it could have somebody else's.
   'change-email': { standing: ['site-admin'] },
+  // Whoever asks for it asks who runs the site.
+  'forget-user': { standing: ['site-admin'] },
   'manage-user-tokens': { standing: ['site-admin'], self: true },
   'read-memberships': { standing: EVERYBODY, self: true },
   'manage-memberships': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { changedIn, type EventKinds } from '#kernel';
 import type { AgentEvent } from './agent.js';
 import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pool.js';
 
@@ -30,7 +30,7 @@ export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
     audit: {
       resource: 'agent_pool',
       action: 'update',
-      meta: (data) => ({ attributes: Object.keys(data.changes) }),
+      meta: ({ changes: changed }) => changedIn(changed),
     },
   },
   AgentPoolDeleted: {

@@ -80,7 +80,7 @@ describe('GET /organization/audit-trail', () => {
         impersonator_id: null,
         organization_id: organization.id,
       },
-      request: { id: event?.context.request.id },
+      request: { id: event?.context.request.id, address: '127.0.0.1', user_agent: 'node' },
       resource: { id: workspace, type: 'workspace', action: 'lock', meta: { reason: 'spring cleaning' } },
     });
     expect(data.map(actionOf).toReversed().slice(0, 6)).toEqual([
@@ -127,6 +127,20 @@ describe('GET /organization/audit-trail', () => {
     const response = await fetch(`${server.url}/api/v2/organization/audit-trail`, { headers });
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(Object.keys((await response.json()) as object)).toEqual(['data', 'pagination']);
+  });
+});
+
+describe('CADASTRE_AUDIT_CLIENT_DETAILS', () => {
+  it('off leaves out where a request came from', async () => {
+    const discreet = await startTestServer({ followers: true, env: { CADASTRE_AUDIT_CLIENT_DETAILS: 'off' } });
+    try {
+      const { name } = await makeOrganization(discreet, 'shy');
+      const reader = discreet.as(await makeOrganizationToken(discreet, name));
+      const { data } = await readTrail(reader);
+      expect(new Set(data.map(({ request }) => Object.keys(request).join()))).toEqual(new Set(['id']));
+    } finally {
+      await discreet.close();
+    }
   });
 });
 

@@ -2,7 +2,8 @@ import { sql, type EventRegistry, type Recorded, type Sql, type Table } from '#k
 import type { Follower } from '#event-store';
 import type { FeatureSet, OrganizationEvent } from '#organizations';
 import type { Entry } from './entry.js';
-import { continueTrails, oldestKept, type Trail, type Trails, type Turn } from './trail.js';
+import { continueTrails, type Placed, type Trail, type Trails, type Turn } from './trail.js';
+import { removeExpired } from './trail-settings.queries.js';
 
 export const AUDIT_TRAIL = 'audit_trail';
 
@@ -25,35 +26,57 @@ const turnOf = ({ type, data }: Recorded): Turn => {
 
 type TrailRow = Trail & { readonly organization: string };
 
-/** Turns the events of entitled organizations into entries. Three statements a batch, however many events it has. */
+/** Turns the events of entitled organizations into entries. Four statements a batch, however many events it has. */
 export const auditTrailFollower = (registry: EventRegistry): Follower => ({
   name: AUDIT_TRAIL,
   batch: 500,
-  tables: ['audit_trail_entries', 'audit_trails'],
+  // Who forgets a person empties their entries with it; readers open what is left (audit-trail.queries.ts).
+  sealed: true,
+  tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
   follow: async (events, session) => {
     const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
     if (organizations.size === 0) return [];
     const rows = await session.run<TrailRow>(
-      sql`select organization, open, last from audit_trails where organization = any (${[...organizations]}::text[])`,
+      sql`select organization, open, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
     );
     const before = new Map(rows.map((row) => [row.organization, row]));
     return statements(continueTrails(registry, turnOf, before, events));
   },
-  prune: (now) => sql`delete from audit_trail_entries where timestamp < ${oldestKept(now).toISOString()}`,
+  prune: removeExpired,
 });
 
 const statements = ({ entries, trails }: Trails): readonly Sql[] => [
-  ...(entries.length > 0 ? [insertEntries(entries)] : []),
+  ...(entries.length > 0 ? [insertEntries(entries), keepActors(entries)] : []),
   ...(trails.size > 0 ? [keepTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
 ];
 
-const insertEntries = (entries: readonly Entry[]): Sql => sql`
-  insert into audit_trail_entries (organization, timestamp, id, entry)
-  select entry -> 'auth' ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid, entry
-    from jsonb_array_elements(${sql.json(entries)}::jsonb) as list (entry)`;
+const insertEntries = (entries: readonly Placed[]): Sql => sql`
+  insert into audit_trail_entries
+         (organization, timestamp, id, entry, ordinal, resource_type, action, accessor, resource_id)
+  select auth ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid, entry, ordinal,
+         resource ->> 'type', resource ->> 'action', auth ->> 'accessor_id', resource ->> 'id'
+    from jsonb_to_recordset(${sql.json(entries)}::jsonb) as list (ordinal bigint, entry jsonb),
+         lateral (select entry -> 'auth' as auth, entry -> 'resource' as resource) parts`;
+
+/** The few that they are. Nearly all are known: then nothing is written. */
+const keepActors = (entries: readonly Placed[]): Sql => {
+  const actors = new Map(entries.map(({ entry }) => [sql.json(actorIn(entry)), actorIn(entry)]));
+  return sql`
+    insert into audit_trail_actors (organization, name, accessor)
+    select organization, name, accessor
+      from jsonb_to_recordset(${sql.json([...actors.values()])}::jsonb) as list (organization text, name text, accessor text)
+    on conflict do nothing`;
+};
+
+const actorIn = ({ auth }: Entry) => ({
+  organization: auth.organization_id,
+  name: auth.description,
+  accessor: auth.accessor_id,
+});
 
 const keepTrails = (trails: readonly TrailRow[]): Sql => sql`
-  insert into audit_trails (organization, open, last)
-  select organization, open, last
-    from jsonb_to_recordset(${sql.json(trails)}::jsonb) as list (organization text, open boolean, last timestamptz)
-  on conflict (organization) do update set open = excluded.open, last = excluded.last`;
+  insert into audit_trails (organization, open, last, length)
+  select organization, open, last, length
+    from jsonb_to_recordset(${sql.json(trails)}::jsonb)
+         as list (organization text, open boolean, last timestamptz, length bigint)
+  on conflict (organization) do update set open = excluded.open, last = excluded.last, length = excluded.length`;

@@ -1,101 +1,185 @@
-import { createHash } from 'node:crypto';
-import { sql, type Timestamp } from '#kernel';
+import { sql, timestampOf, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { fresh, type Actor } from '#access';
 import type { Page } from '#json-api';
+import type { Question } from './audit-trail.question.js';
 import type { Entry } from './entry.js';
-import { oldestKept } from './trail.js';
-import { MOST_NEWER, WALK_MS, type View, type Walk } from './walk.js';
-
-/** What a reader asks for; `since` in milliseconds, null where everything is wanted. */
-export type Question = {
-  readonly organization: string;
-  readonly since: number | null;
-  readonly page: Page;
-  /** See walk.ts. */
-  readonly resumes: boolean;
-  readonly now: Date;
-  /** Tells walks apart. */
-  readonly reader: Buffer;
-};
+import { isFiltered } from './filter.js';
+import { lengthOf, pageIn, type Stretch } from './stretch.js';
+import type { Placed } from './trail.js';
+import { keptFrom } from './trail-settings.queries.js';
+import type { Walk } from './walk.js';
 
 /**
- * An organization has one token of each kind, so kind and organization name the token. The program's name keeps two
- * readers apart that share it.
+ * Where a trail stands, and what of it a question is about: in ordinals, of which each is one look into an index. What
+ * is read afterwards are stretches of them.
  */
-export const readerOf = (actor: Actor, since: number | null, { size }: Page): Buffer =>
-  createHash('sha256')
-    .update(JSON.stringify([actor.id, actor.kind, actor.request.userAgent, since, size]))
-    .digest();
-
-const forgotten = (now: Date): string => new Date(now.getTime() - WALK_MS).toISOString();
-
-/** The reader's walk, where there is one. */
-export const findWalk = async (database: Database, { reader, now }: Question): Promise<Walk | null> => {
-  const walk = await database.row<Walk>(sql`
-    select upper, started_at as "startedAt" from audit_trail.walks
-     where reader = ${reader} and started_at > ${forgotten(now)}`);
-  return walk ?? null;
+export type TrailState = {
+  /** The newest entry's timestamp and ordinal. */
+  readonly last: Timestamp;
+  readonly length: number;
+  /** The first that is still shown; and the first of these that is later than `since`. One past the end where none is. */
+  readonly kept: number;
+  readonly first: number;
+  /** The last that is not later than `until`, and the last not later than the walk's bound; 0 where all are. */
+  readonly until: number;
+  readonly pinned: number;
+  /** The cursor's; null where there is none, or no such entry. */
+  readonly cursor: number | null;
+  /** Whether what the cursor names ever happened in this organization. */
+  readonly happened: boolean;
+  /** Ids of those who are asked for, by name or by id. */
+  readonly accessors: readonly string[];
 };
 
-/** Committed before the page is answered: the next request may come to another gateway. */
-export const keepWalk = async (database: Database, reader: Buffer, walk: Walk): Promise<void> => {
-  await database.rows(sql`
-    insert into audit_trail.walks (reader, upper, started_at) values (${reader}, ${walk.upper}, ${walk.startedAt})
-    on conflict (reader) do update set upper = excluded.upper, started_at = excluded.started_at`);
-};
+const before = (moment: Timestamp | null): Sql => sql`coalesce((
+  select e.ordinal from audit_trail_entries e
+   where e.organization = asked.organization and e.timestamp <= ${moment}::timestamptz
+   order by e.timestamp desc limit 1), 0)`;
 
-export type TrailState = { readonly last: Timestamp; readonly newer: number };
+const from = (condition: Sql): Sql => sql`coalesce((
+  select e.ordinal from audit_trail_entries e
+   where e.organization = asked.organization and ${condition}
+   order by e.timestamp limit 1), t.length + 1)`;
 
-/** Where a trail stands; undefined where the organization has none. `newer`: entries since the walk's bound. */
+/** Undefined where the organization has no trail. */
 export const readTrail = async (
   database: Database,
   actor: Actor,
-  { organization }: Question,
-  walk: Walk | null,
+  { organization, since, until, after, filter, now }: Question,
+  walk: Walk | null = null,
 ): Promise<TrailState | undefined> => {
+  const shown = sql`e.timestamp >= ${keptFrom(now)}`;
+  const later = since === null ? shown : sql`${shown} and e.timestamp > ${timestampOf(since)}`;
+  const cursor = after || null;
   const row = await database.row<TrailState & { open: boolean | null }>(sql`
-    select t.open, t.last,
-           (select count(*) from (select 1 from audit_trail_entries e
-                                   where e.organization = t.organization and e.timestamp > ${walk?.upper ?? null}
-                                   limit ${MOST_NEWER + 1}) as newer) as newer
+    select t.open, t.last, t.length, ${from(shown)} as kept, ${from(later)} as first,
+           ${until === null ? sql`t.length` : before(timestampOf(until))} as until,
+           ${walk === null ? sql`t.length` : before(walk.upper)} as pinned,
+           (select e.ordinal from audit_trail_entries e
+             where e.id = ${cursor}::uuid and e.organization = asked.organization) as cursor,
+           exists (select from event_store.events v
+                    where v.id = ${cursor}::uuid and v.organization = asked.organization) as happened,
+           ${filter.actor}::text[] || array(
+             select a.accessor from audit_trail_actors a
+              where a.organization = asked.organization and a.name = any (${filter.actor}::text[])) as accessors
       from (values (${organization})) as asked (organization)
       left join audit_trails t on t.organization = asked.organization
+      left join audit_trail_settings s on s.organization = asked.organization
      where ${fresh(actor)}`);
   return row?.open && row.last !== null ? row : undefined;
 };
 
-/** One page, newest first, and how many entries the pages have in all. */
+type Asked = Pick<Question, 'organization' | 'filter'>;
+
+const inStretch = ({ from: first, to }: Stretch): Sql => sql`ordinal between ${first} and ${to}`;
+
+/** Their ordinals come from an index, whichever Postgres holds for the best: each has what the others filter by. */
+const matching = ({ organization, filter }: Asked, { accessors }: TrailState, stretch: Stretch): Sql => {
+  const { resourceType, action, actor, resourceId } = filter;
+  const anyOf = (column: keyof typeof COLUMNS, asked: readonly string[], values = asked): readonly Sql[] => {
+    if (asked.length === 0) return [];
+    const [only] = values;
+    // One value is the beginning of an index in which they are in order.
+    return values.length === 1
+      ? [sql`${COLUMNS[column]} = ${only}`]
+      : [sql`${COLUMNS[column]} = any (${values}::text[])`];
+  };
+  return sql.and([
+    sql`organization = ${organization}`,
+    inStretch(stretch),
+    ...anyOf('resourceType', resourceType),
+    ...anyOf('action', action),
+    ...anyOf('accessor', actor, [...new Set(accessors)]),
+    ...anyOf('resourceId', resourceId),
+  ]);
+};
+
+const COLUMNS = {
+  resourceType: sql.raw('resource_type'),
+  action: sql.raw('action'),
+  accessor: sql.raw('accessor'),
+  resourceId: sql.raw('resource_id'),
+};
+
+type Shown = { readonly entries: readonly Entry[]; readonly total: number; readonly newer: number };
+
+/** One page, newest first, how many entries all pages have, and how many newer ones stand before the first. */
 export const readPage = async (
   database: Database,
-  { organization, since, page, now }: Question,
-  { last }: TrailState,
-  { upper, newer }: View,
-): Promise<{ readonly entries: readonly Entry[]; readonly total: number }> => {
-  // What is too old is not shown, pruned or not. No later than the last entry: there the year 9999 ends.
-  const after = Math.min(Math.max(since ?? 0, oldestKept(now).getTime() - 1), Date.parse(last));
-  const shown = sql`organization = ${organization} and timestamp > ${new Date(after).toISOString()}`;
-  const rows = await database.rows<{ total: number; entry: Entry | null }>(sql`
-    select total.n as total, page.entry
-      from (select count(*) as n from audit_trail_entries where ${shown} and timestamp <= ${upper}) as total
-      left join lateral (
-        select timestamp, entry from audit_trail_entries where ${shown} and timestamp <= ${newer > 0 ? last : upper}
-         order by timestamp desc limit ${page.size + newer} offset ${(page.number - 1) * page.size}) as page on true
-     order by page.timestamp desc`);
-  return { entries: rows.flatMap(({ entry }) => entry ?? []), total: rows[0]?.total ?? 0 };
+  asked: Asked & { readonly page: Page },
+  trail: TrailState,
+  { pinned, newer }: { readonly pinned: Stretch; readonly newer: number },
+): Promise<Shown> => {
+  const { organization, page } = asked;
+  if (isFiltered(asked.filter)) return readMatching(database, asked, trail, { pinned, newer });
+  const rows = await database.rows<{ entry: Entry }>(sql`
+    select entry from audit_trail_entries
+     where organization = ${organization} and ${inStretch(pageIn(pinned, page, newer))}
+     order by ordinal desc`);
+  return { entries: rows.map(({ entry }) => entry), total: lengthOf(pinned), newer };
 };
 
-/** Removes some of what is past its retention, and resolves to how much that was. */
-export const pruneSome = async (database: Database, now: Date, limit: number): Promise<number> => {
-  const row = await database.row<{ count: number }>(sql`
-    with gone as (
-      delete from audit_trail_entries where ctid = any (array(
-        select ctid from audit_trail_entries where timestamp < ${oldestKept(now).toISOString()} limit ${limit}))
-      returning 1)
-    select count(*) as count from gone`);
-  return row?.count ?? 0;
+/** The same of what a filter leaves: how many these are has to be counted, and in pages they have to be passed over. */
+const readMatching = async (
+  database: Database,
+  asked: Asked & { readonly page: Page },
+  trail: TrailState,
+  { pinned, newer }: { readonly pinned: Stretch; readonly newer: number },
+): Promise<Shown> => {
+  const { organization, page } = asked;
+  const where = matching(asked, trail, { ...pinned, to: pinned.to + newer });
+  const size = newer > 0 ? sql`${page.size} + counted.newer` : sql`${page.size}`;
+  const rows = await database.rows<{ total: number; newer: number; entry: Entry | null }>(
+    sql.slow(sql`
+      select counted.total, counted.newer, shown.entry
+        from (select count(*) filter (where ordinal <= ${pinned.to}) as total,
+                     count(*) filter (where ordinal > ${pinned.to}) as newer
+                from audit_trail_entries where ${where}) counted
+        left join lateral (
+          select e.ordinal, e.entry
+            from (select ordinal from audit_trail_entries where ${where}
+                   order by ordinal desc limit ${size} offset ${(page.number - 1) * page.size}) found
+            join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal) shown on true
+       order by shown.ordinal desc`),
+  );
+  return {
+    entries: rows.flatMap(({ entry }) => entry ?? []),
+    total: rows[0]?.total ?? 0,
+    newer: rows[0]?.newer ?? 0,
+  };
 };
 
-export const forgetWalks = async (database: Database, now: Date): Promise<void> => {
-  await database.rows(sql`delete from audit_trail.walks where started_at <= ${forgotten(now)}`);
+/** At most so many of a stretch, oldest first, with their ordinals. */
+export const readOn = async (
+  database: Database,
+  asked: Asked,
+  trail: TrailState,
+  stretch: Stretch,
+  limit: number,
+): Promise<Placed[]> => {
+  if (lengthOf(stretch) === 0) return [];
+  const { organization, filter } = asked;
+  if (!isFiltered(filter)) {
+    const next = { from: stretch.from, to: Math.min(stretch.to, stretch.from + limit - 1) };
+    return database.rows(sql`
+      select ordinal, entry from audit_trail_entries
+       where organization = ${organization} and ${inStretch(next)} order by ordinal`);
+  }
+  return database.rows(
+    sql.slow(sql`
+      select e.ordinal, e.entry
+        from (select ordinal from audit_trail_entries where ${matching(asked, trail, stretch)}
+               order by ordinal limit ${limit}) found
+        join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
+       order by e.ordinal`),
+  );
+};
+
+/** The id of an entry that must be there. */
+export const idAt = async (database: Database, organization: string, ordinal: number): Promise<string | null> => {
+  const row = await database.row<{ id: string }>(
+    sql`select id from audit_trail_entries where organization = ${organization} and ordinal = ${ordinal}`,
+  );
+  return row?.id ?? null;
 };

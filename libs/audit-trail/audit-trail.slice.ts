@@ -1,6 +1,20 @@
 import type { EventRegistry } from '#kernel';
-import type { Slice } from '#event-store';
+import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { auditTrailFollower } from './audit-trail.follower.js';
+import { trailSettings } from './trail-settings.js';
+import { trailSettingsEvents } from './trail-settings.events.js';
+import { auditTrailSettings } from './trail-settings.projection.js';
+
+/** How organizations want their trails. Its events are told as others are, so it comes before the trail itself. */
+export const auditTrailSettingsSlice: Slice = {
+  name: 'audit-trail-settings',
+  kinds: kindsOf(trailSettingsEvents),
+  aggregates: [aggregate('atrail', trailSettings)],
+  projections: [projectionOf(auditTrailSettings)],
+  followers: [],
+  // Its table is made with the trail's.
+  migrations: null,
+};
 
 /** It has no events of its own; it tells those of the slices that the registry is made of. */
 export const auditTrailSlice = (registry: EventRegistry): Slice => ({

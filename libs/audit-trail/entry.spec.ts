@@ -1,5 +1,5 @@
 import type { AuditRow, Recorded } from '#kernel';
-import { entryOf } from './entry.js';
+import { entryOf, shown } from './entry.js';
 
 const event = {
   type: 'LampLit',
@@ -26,7 +26,7 @@ type Lit = { readonly lamp: string; readonly bright: boolean };
 const rowOf = (row: AuditRow<Lit>): AuditRow<never> => row as unknown as AuditRow<never>;
 
 describe('an entry of the trail', () => {
-  it('has every field of the contract, and nothing else of the event', () => {
+  it('has every field of the contract, where the request came from, and nothing else of the event', () => {
     expect(entryOf(event, rowOf({ resource: 'room', action: 'light' }), '2026-11-21T10:41:51.999Z')).toEqual({
       id: event.id,
       version: '0',
@@ -39,7 +39,7 @@ describe('an entry of the trail', () => {
         impersonator_id: 'user-2',
         organization_id: 'org-7hGt3KmPq9RsVw2X',
       },
-      request: { id: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77' },
+      request: { id: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77', address: '192.0.2.7', user_agent: 'go-tfe' },
       resource: { id: 'room-4nZ8vKq2RtYw5xBc', type: 'room', action: 'light', meta: null },
     });
   });
@@ -67,6 +67,15 @@ describe('an entry of the trail', () => {
       request: { id: null, address: null, userAgent: null },
     } as const;
     const entry = entryOf({ ...event, context }, rowOf({ resource: 'room', action: 'light' }), event.time);
-    expect(entry).toMatchObject({ auth: { type: 'System', impersonator_id: null }, request: { id: null } });
+    expect(entry).toMatchObject({
+      auth: { type: 'System', impersonator_id: null },
+      request: { id: null, address: null, user_agent: null },
+    });
+  });
+
+  it('is shown with what is known of the client, or without', () => {
+    const entry = entryOf(event, rowOf({ resource: 'room', action: 'light' }), event.time);
+    expect(shown(entry, { clientDetails: true })).toEqual(entry);
+    expect(shown(entry, { clientDetails: false })).toEqual({ ...entry, request: { id: entry.request.id } });
   });
 });

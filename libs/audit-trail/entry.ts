@@ -1,4 +1,4 @@
-import type { AuditRow, Recorded, Timestamp } from '#kernel';
+import { toldBy, type AuditRow, type Recorded, type Timestamp } from '#kernel';
 
 /** One entry of a trail, as it is stored and as it is answered (contract §2.5). */
 export type Entry = {
@@ -15,7 +15,12 @@ export type Entry = {
     readonly impersonator_id: string | null;
     readonly organization_id: string;
   };
-  readonly request: { readonly id: string | null };
+  readonly request: {
+    readonly id: string | null;
+    /** The client's, null where nobody has asked over the network, or it did not say. */
+    readonly address: string | null;
+    readonly user_agent: string | null;
+  };
   readonly resource: {
     readonly id: string;
     readonly type: string;
@@ -45,12 +50,18 @@ export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timesta
       impersonator_id: impersonator,
       organization_id: event.organization,
     },
-    request: { id: request.id },
+    request: { id: request.id, address: request.address, user_agent: request.userAgent },
     resource: {
       id: row.id?.(data, event) ?? event.stream,
-      type: row.resource,
-      action: typeof row.action === 'string' ? row.action : row.action(data),
+      ...toldBy(row, data),
       meta: row.meta?.(data, event) ?? null,
     },
   };
 };
+
+/** Whether entries tell where a request came from: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
+export type Showing = { readonly clientDetails: boolean };
+
+/** What readers get of an entry. They are stored whole, so that a changed setting counts for old ones, too. */
+export const shown = (entry: Entry, { clientDetails }: Showing): unknown =>
+  clientDetails ? entry : { ...entry, request: { id: entry.request.id } };

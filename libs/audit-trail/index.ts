@@ -1,4 +1,4 @@
+export { pruningChore } from './audit-trail.chore.js';
 export { AuditTrailModule } from './audit-trail.module.js';
-export { Pruner } from './audit-trail.pruner.js';
 export type { Entry } from './entry.js';
-export { auditTrailSlice } from './audit-trail.slice.js';
+export { auditTrailSettingsSlice, auditTrailSlice } from './audit-trail.slice.js';

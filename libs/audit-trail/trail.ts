@@ -7,21 +7,30 @@ import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
  *   closed ──gets the audit entitlement──► open ──loses it, or is deleted──► closed
  *
  * Readers resume at "later than the last I saw", so within a trail each timestamp is later than the one before, in log
- * order: the event's own time, or a millisecond after the last entry where that is not later. `last` is kept apart from
- * the entries, so that what is pruned does not matter, and a replay of the log gives the same timestamps.
+ * order: the event's own time, or a millisecond after the last entry where that is not later. Entries are numbered, too,
+ * without gaps. `last` and `length` are kept apart from the entries, so that what is pruned does not matter, and a replay
+ * of the log gives the same timestamps and numbers.
  */
-export type Trail = { readonly open: boolean; readonly last: Timestamp | null };
+export type Trail = {
+  readonly open: boolean;
+  readonly last: Timestamp | null;
+  /** How many entries it has had: the ordinal of the last one. */
+  readonly length: number;
+};
+
+/** An entry and its number in its trail: 1, 2, 3 … */
+export type Placed = { readonly ordinal: number; readonly entry: Entry };
 
 /** What an event does to its organization's trail besides adding to it. */
 export type Turn = 'open' | 'closed' | null;
 
 export type Trails = {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Placed[];
   /** How the trails that the events touched stand afterwards. */
   readonly trails: ReadonlyMap<string, Trail>;
 };
 
-const UNOPENED: Trail = { open: false, last: null };
+const UNOPENED: Trail = { open: false, last: null, length: 0 };
 
 const after = (last: Timestamp | null, time: Timestamp): Timestamp =>
   last === null || time > last ? time : new Date(Date.parse(last) + 1).toISOString();
@@ -33,7 +42,7 @@ export const continueTrails = (
   before: ReadonlyMap<string, Trail>,
   events: readonly Recorded[],
 ): Trails => {
-  const entries: Entry[] = [];
+  const entries: Placed[] = [];
   const trails = new Map<string, Trail>();
   for (const event of events.filter(belongs)) {
     const trail = trails.get(event.organization) ?? before.get(event.organization) ?? UNOPENED;
@@ -41,7 +50,7 @@ export const continueTrails = (
     const row = rowOf(registry, event);
     // The turn itself is told: the first entry says that the trail begins, the last that it ends.
     const told = row && (trail.open || turn === 'open') ? entryOf(event, row, after(trail.last, event.time)) : null;
-    if (told) entries.push(told);
+    if (told) entries.push({ ordinal: trail.length + 1, entry: told });
     if (told || turn) trails.set(event.organization, turned(trail, turn, told));
   }
   return { entries, trails };
@@ -50,6 +59,7 @@ export const continueTrails = (
 const turned = (trail: Trail, turn: Turn, told: Entry | null): Trail => ({
   open: turn === null ? trail.open : turn === 'open',
   last: told?.timestamp ?? trail.last,
+  length: trail.length + (told ? 1 : 0),
 });
 
 const belongs = (event: Recorded): event is OrganizationsEvent => event.organization !== null;
@@ -59,8 +69,3 @@ const rowOf = (registry: EventRegistry, event: Recorded): AuditRow<never> | null
   if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
   return 'unaudited' in kind.audit ? null : kind.audit;
 };
-
-const RETENTION_MS = 14 * 24 * 60 * 60 * 1_000;
-
-/** The oldest moment that a trail still shows (contract §8). The log keeps everything. */
-export const oldestKept = (now: Date): Date => new Date(now.getTime() - RETENTION_MS);

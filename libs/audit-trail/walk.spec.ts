@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { pageIn, type Stretch } from './stretch.js';
 import { isWorthKeeping, paginationOf, viewOf, type Asked, type Walk } from './walk.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
@@ -35,15 +37,73 @@ describe('a walk through the pages', () => {
     expect(view({ walk, newer: 4, resumes: true })).toEqual({ upper: PINNED, newer: 4, begins: null });
   });
 
-  it('begins anew where that would be too much, or a minute is over', () => {
-    expect(view({ walk, newer: 1_001, resumes: true })).toEqual(anew);
-    expect(view({ walk: { ...walk, startedAt: secondsAgo(61) }, newer: 4, resumes: true })).toEqual(anew);
+  it('leaves the newest for later where that would be too much: begun anew, it would lose what is pushed off page 1', () => {
+    expect(view({ walk, newer: 10_001, resumes: true })).toEqual({ upper: PINNED, newer: 10_000, begins: null });
+  });
+
+  it('begins anew after a while, which is no round one, or a poll that follows a broken one would stand astride it', () => {
+    const startedAgo = (seconds: number): Walk => ({ ...walk, startedAt: secondsAgo(seconds) });
+    expect(view({ walk: startedAgo(61), newer: 4, resumes: true })).toMatchObject({ upper: PINNED });
+    expect(view({ walk: startedAgo(91), newer: 4, resumes: true })).toEqual(anew);
   });
 
   it('is kept where there is a second page, or where page 1 may be asked for again', () => {
     const page = { number: 1, size: 10 };
     expect([10, 11].map((total) => isWorthKeeping({ page, resumes: false }, total))).toEqual([false, true]);
     expect([0, 1].map((total) => isWorthKeeping({ page, resumes: true }, total))).toEqual([false, true]);
+  });
+});
+
+describe('a reader who throws page 1 away, and gets all pages side by side, the last one first', () => {
+  const timeOf = (ordinal: number): string => new Date(ordinal).toISOString();
+
+  /** A trail of so many entries, and what this reader gets of it: `wait` lets time go by, and entries come. */
+  const trailOf = (count: number, size: number) => {
+    let [length, ms] = [count, NOW.getTime()];
+    let kept: Walk | null = null;
+    return {
+      wait: (seconds: number, more: number): void => {
+        ms += seconds * 1_000;
+        length += more;
+      },
+      page: (number: number) => {
+        const pinned = kept ? Date.parse(kept.upper) : 0;
+        const page = { number, size };
+        const asked = { page, resumes: true, now: new Date(ms), last: timeOf(length), walk: kept };
+        const { begins, newer } = viewOf({ ...asked, newer: length - pinned });
+        if (begins) kept = begins;
+        const all = { from: 1, to: begins ? length : pinned };
+        return { pages: Math.ceil(all.to / size), entries: pageIn(all, page, newer) };
+      },
+    };
+  };
+
+  const more = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 12_000 }));
+
+  it('gets everything up to the latest entry it got, though more come meanwhile, and though the poll before broke off', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ count: fc.integer({ min: 1, max: 3_000 }), size: fc.constantFrom(100, 1_000) }),
+        fc.array(fc.record({ minutes: fc.nat({ max: 3 }), more }), { maxLength: 3 }),
+        fc.array(fc.record({ seconds: fc.nat({ max: 2 }), more }), { minLength: 3, maxLength: 3 }),
+        ({ count, size }, broken, gaps) => {
+          const trail = trailOf(count, size);
+          for (const poll of broken) {
+            trail.page(1);
+            trail.wait(poll.minutes * 60, poll.more);
+          }
+          const { pages } = trail.page(1);
+          const got = Array.from({ length: pages }, (_, index) => {
+            const gap = gaps[index];
+            if (gap) trail.wait(gap.seconds, gap.more);
+            return trail.page(pages - index).entries;
+          });
+          const upwards: readonly Stretch[] = got.toSorted((a, b) => a.from - b.from);
+          expect(upwards.map(({ from }) => from)).toEqual([1, ...upwards.slice(0, -1).map(({ to }) => to + 1)]);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
 

@@ -13,22 +13,27 @@ import type { Timestamp } from '#kernel';
  * Page 1 again, with the same `since`, can mean two things, and nothing in the request tells them apart. A reader begins
  * anew, and must find what was written in between. Or it is Cortex, which reads page 1 to learn how many pages there
  * are, throws its entries away, and reads all pages side by side, the last one first, the first again among them; were
- * that one pinned anew, the entries that new ones push off it would be on none of the pages it gets. So for a minute
- * both get the pinned first page whole, and what is newer before it: it may be longer than a page then. Only readers who
- * resume, with `since` and page number, are in that danger; all others get page 1 pinned anew.
+ * that one pinned anew, the entries that new ones push off it would be on none of the pages it gets. So for a while both
+ * get the pinned first page whole, and what is newer before it: it may be longer than a page then. Where so much is newer
+ * that it would be far too long, the newest are left for the next poll, which asks for what is later than the last it got.
+ * Only readers who resume, with `since` and page number, are in that danger; all others get page 1 pinned anew.
  */
 export type Walk = { readonly upper: Timestamp; readonly startedAt: Timestamp };
 
 /** Walks are forgotten after this; a page asked for later pins the bound anew. */
 export const WALK_MS = 60 * 60 * 1_000;
-const REJOIN_MS = 60 * 1_000;
+/**
+ * Not a whole minute: many readers come once in one. Where their last poll broke off, this one's first question would come
+ * just before the end, and its second just after.
+ */
+const REJOIN_MS = 90 * 1_000;
 /** Of newer entries before the first page. */
-export const MOST_NEWER = 1_000;
+const MOST_NEWER = 10_000;
 
 export type View = {
   /** Pages are counted from here. */
   readonly upper: Timestamp;
-  /** So many newer entries are shown before the first page. */
+  /** So many entries are shown before the first page: those next to it. */
   readonly newer: number;
   /** The walk that begins with this page; null where one goes on. */
   readonly begins: Walk | null;
@@ -42,14 +47,14 @@ export type Asked = {
   /** The newest entry's. */
   readonly last: Timestamp;
   readonly walk: Walk | null;
-  /** How many entries are newer than the walk's bound; counted to one more than is shown. */
+  /** How many entries are newer than the walk's bound. */
   readonly newer: number;
 };
 
 export const viewOf = ({ page, resumes, now, last, walk, newer }: Asked): View => {
   if (walk && page.number > 1) return { upper: walk.upper, newer: 0, begins: null };
-  if (walk && resumes && newer <= MOST_NEWER && now.getTime() - Date.parse(walk.startedAt) <= REJOIN_MS) {
-    return { upper: walk.upper, newer, begins: null };
+  if (walk && resumes && now.getTime() - Date.parse(walk.startedAt) <= REJOIN_MS) {
+    return { upper: walk.upper, newer: Math.min(newer, MOST_NEWER), begins: null };
   }
   return { upper: last, newer: 0, begins: { upper: last, startedAt: now.toISOString() } };
 };

@@ -6,6 +6,7 @@ import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import { OrganizationsModule } from '#organizations';
 import { ensureUser, issueUserToken, makeOwner, PeopleModule } from '#people';
+import { ReadsModule } from '#reads';
 import {
   answered,
   makeMember,
@@ -37,6 +38,7 @@ beforeAll(async () => {
     EventStoreModule.with({ store, clock, ids }),
     EdgeModule,
     AccessModule,
+    ReadsModule.with({ recorded: true }),
     PeopleModule,
     OrganizationsModule.with(settings),
   ];

@@ -207,7 +207,7 @@ describe('a process whose database is away', () => {
     // The port that nothing may listen on.
     const url = 'postgres://127.0.0.1:1/nowhere';
     const database = new Database({ url, connections: 1, applicationName: 'test' });
-    const parts = { store: new EventStore(database, {}, [], clock, ids), clock, ids };
+    const parts = { store: new EventStore(database, {}, [], clock, ids, Buffer.alloc(32)), clock, ids };
     const root = {
       module: NothingBehind,
       imports: [EventStoreModule.with(parts)],

@@ -8,6 +8,8 @@ import { choreMetrics } from './metrics.js';
 /** What has to be done as time goes by, and no event says so. */
 export type Chore = {
   readonly name: string;
+  /** How long it rests between two rounds. */
+  readonly everyMs: number;
   /**
    * Does what is due by now. When it throws, all that is still due is tried again; so it must do no harm when it runs
    * twice, or beside itself.
@@ -18,8 +20,8 @@ export type Chore = {
 export type Round = {
   /** Where it says so, the rest is left for the next round. */
   readonly signal: AbortSignal;
-  /** For each thing that has been done. */
-  readonly done: () => void;
+  /** For each thing that has been done, or for several at once. */
+  readonly done: (things?: number) => void;
 };
 
 const STANDBY_MAX_MS = 30_000;
@@ -40,7 +42,6 @@ export class ChoreRunner {
   constructor(
     private readonly database: Database,
     private readonly chore: Chore,
-    private readonly everyMs: number,
     private readonly log: Log,
   ) {}
 
@@ -62,7 +63,7 @@ export class ChoreRunner {
       try {
         session = await this.database.session();
         await this.lead(session, () => (pause = RETRY_FIRST_MS));
-        await this.sleep(Math.min(this.everyMs, STANDBY_MAX_MS));
+        await this.sleep(Math.min(this.chore.everyMs, STANDBY_MAX_MS));
       } catch (error) {
         choreMetrics.failures.inc({ chore });
         this.log.warn({ err: error, chore, retryInMs: pause }, 'chore failed, will retry');
@@ -77,17 +78,17 @@ export class ChoreRunner {
 
   /** Resolves where somebody else leads, or when it is to stop. */
   private async lead(session: Session, succeeded: () => void): Promise<void> {
-    const { name: chore } = this.chore;
+    const { name: chore, everyMs } = this.chore;
     const { signal } = this.stopping;
     const lock = lockKey(`cadastre chore ${chore}`);
     while (!signal.aborted) {
       // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
       const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
       if (!taken?.ok) return;
-      await this.chore.run({ signal, done: () => choreMetrics.done.inc({ chore }) });
+      await this.chore.run({ signal, done: (things = 1) => choreMetrics.done.inc({ chore }, things) });
       succeeded();
       choreMetrics.finished.setToCurrentTime({ chore });
-      await this.sleep(this.everyMs);
+      await this.sleep(everyMs);
     }
   }
 

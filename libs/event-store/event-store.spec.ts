@@ -5,6 +5,7 @@ import type { EventStore } from './event-store.js';
 import { unborn, writeOf, type Write } from './writes.js';
 import { LOG_START } from './follower.js';
 import { brokenUnique, isStale } from './postgres-errors.js';
+import { verifySnapshots } from './verify-snapshots.js';
 import { appendOn, context, hung, lamp, LampHouse, lit, until } from './spec.js';
 
 let testDatabase: TestDatabase;
@@ -150,8 +151,9 @@ describe('an append', () => {
     const begin = (n: number) => {
       const id = `0190f3a0-0000-7000-9000-${n.toString().padStart(12, '0')}`;
       const events = JSON.stringify([{ id, type: 'LampLit', schemaVersion: 1, data: { by: 'ada' } }]);
-      return clients[n % 10]?.query(`select event_store.append('lamp-1', 0, null, now(), '{}', $1, null, null)`, [
+      return clients[n % 10]?.query(`select event_store.append('lamp-1', 0, null, now(), $2, $1, null, null)`, [
         events,
+        context,
       ]);
     };
     const failures = await Promise.all(
@@ -177,21 +179,39 @@ describe('the log', () => {
     expect(await versionsOf('lamp-1')).toEqual([1]);
   });
 
-  it('has an event once, by its id', async () => {
-    const ids = ['0190f3a0-0000-7000-9000-000000000001', '0190f3a0-0000-7000-9000-000000000002'];
-    const fact = { ...write('lamp-1', 'any', hung('cellar'), lit('ada')), ids };
-    expect(await store.appendOnce(fact, context)).toBe(true);
-    expect(await store.appendOnce(fact, context)).toBe(false);
-    expect(await store.appendOnce({ ...fact, stream: 'lamp-2', ids: ids.toReversed() }, context)).toBe(false);
-    const outcomes = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        store.appendOnce({ ...write('lamp-1', 'any', lit('bob')), ids: [ids[0]?.replace(/1$/, '3') ?? ''] }, context),
+  it('has an event of others once, by its id, however often it comes', async () => {
+    const uuid = (n: number) => `0190f3a0-0000-5000-9000-${String(n).padStart(12, '0')}`;
+    const once = (stream: string, ...numbers: number[]) => ({
+      stream,
+      organization: null,
+      events: numbers.map((n) => ({ type: 'LampSeen', data: { by: `visitor ${n}` }, id: uuid(n), context })),
+    });
+    expect([...(await store.appendOnce([once('b', 1, 2), once('a', 3)]))]).toEqual([uuid(3), uuid(1), uuid(2)]);
+    expect([...(await store.appendOnce([once('b', 2, 4, 1)]))]).toEqual([uuid(4)]);
+    expect([...(await store.appendOnce([once('a', 3)]))]).toEqual([]);
+    // In both orders: none waits for another one for ever.
+    const racing = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        store.appendOnce(n % 2 ? [once('a', 5, 6), once('b', 7)] : [once('b', 7), once('a', 5, 6)]),
       ),
     );
-    expect(outcomes.filter(Boolean)).toHaveLength(1);
-    expect(await versionsOf('lamp-1')).toEqual([1, 2, 3]);
-    expect(await versionsOf('lamp-2')).toEqual([]);
-    expect(await rowsOf('lamps')).toMatchObject([{ id: 'lamp-1', lit_by: 'bob' }]);
+    expect(racing.flatMap((ids) => [...ids]).toSorted()).toEqual([uuid(5), uuid(6), uuid(7)]);
+    expect(await versionsOf('a')).toEqual([1, 2, 3]);
+    expect(await versionsOf('b')).toEqual([1, 2, 3, 4]);
+    const events = await store.stream('b');
+    expect(events.map(({ data }) => data)).toEqual([1, 2, 4, 7].map((n) => ({ by: `visitor ${n}` })));
+    expect(await verifySnapshots(store, [])).toEqual([]);
+  });
+
+  it('takes nothing of others that a view would have to show, nor where what is held has changed', async () => {
+    const seen = { type: 'LampSeen', data: { by: 'ada' }, id: '0190f3a0-0000-5000-9000-000000000001', context };
+    const write = (event: typeof seen) => [{ stream: 'a', organization: null, events: [event] }];
+    await expect(store.appendOnce(write({ ...seen, type: 'LampLit' }))).rejects.toThrow('would miss an LampLit');
+    const stale = store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }]);
+    expect(isStale(await failureOf(stale))).toBe(true);
+    expect(await versionsOf('a')).toEqual([]);
+    await house.append('lamp-1', 0, hung('cellar'));
+    expect((await store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }])).size).toBe(1);
   });
 
   it('lifts old events at the door, so that nobody else knows of them', async () => {
@@ -204,7 +224,7 @@ describe('the log', () => {
         data: { room: 'attic', power: '25 W' },
       },
     ]);
-    await client.query(`select event_store.append('lamp-1', 0, null, now(), '{}', $1, null, null)`, [old]);
+    await client.query(`select event_store.append('lamp-1', 0, null, now(), $2, $1, null, null)`, [old, context]);
     const lifted = { type: 'LampHung', schemaVersion: 2, data: { room: 'attic', watts: 25 } };
     expect(await store.stream('lamp-1')).toMatchObject([lifted]);
     expect(await readLog(10, 1)).toMatchObject([lifted]);
@@ -217,8 +237,8 @@ describe('the log', () => {
       client.query(
         `insert into event_store.events
            (transaction, id, stream, version, type, schema_version, time, data, context)
-         values ($1, gen_random_uuid(), 'lamp-1', $2, 'LampLit', 1, now(), '{"by":"ada"}', '{}')`,
-        [String(transaction), transaction],
+         values ($1, gen_random_uuid(), 'lamp-1', $2, 'LampLit', 1, now(), '{"by":"ada"}', $3)`,
+        [String(transaction), transaction, context],
       );
     for (const transaction of [100, 98, 101, 99]) await insert(transaction);
     for (const batch of [1, 2, 3, 10]) {
@@ -237,7 +257,9 @@ describe('transactions that commit late', () => {
     await house.append('lamp-2', 0, hung('attic'));
     expect(await readLog(10, 0)).toEqual([]);
     // For who asks for all that is committed it is there.
-    const committed = await store.read(LOG_START, 10, (statement) => house.database.rows(statement), 'committed');
+    const committed = await store.read(LOG_START, 10, (statement) => house.database.rows(statement), {
+      extent: 'committed',
+    });
     expect(committed.map(({ stream }) => stream)).toEqual(['lamp-2']);
     await early.query('commit');
     expect((await readLog(10, 2)).map(({ stream }) => stream)).toEqual(['lamp-1', 'lamp-2']);

@@ -3,7 +3,6 @@ import {
   project,
   sql,
   unavailable,
-  unprocessable,
   upcast,
   type Clock,
   type Decider,
@@ -17,15 +16,17 @@ import {
   type Recorded,
   type Sql,
 } from '#kernel';
+import { anyVersion, appendStatement, checkSize, holdsOf, locksOf } from './append-statements.js';
 import type { Database, Row } from './database.js';
 import { LogSignal } from './log-signal.js';
 import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
-import { writeOf, type Appended, type Loaded, type Snapshot, type Write } from './writes.js';
+import type { Told } from './personal-texts.js';
+import { Seals, type Sealed } from './seals.js';
+import type { Held } from './streams.js';
+import { writeOf, type Appended, type Loaded, type OnceWrite, type Snapshot, type Write } from './writes.js';
 
 const ATTEMPTS = 40;
 const PAUSE_MAX_MS = 100;
-/** Kafka's brokers take messages of 1 MB unless told otherwise: one event above that would stop all publishing. */
-const EVENT_MAX_BYTES = 768 * 1_024;
 
 /** The first repeats come at once; then they spread out, so that many who race for one stream do not race for ever. */
 const pauseBefore = async (attempt: number): Promise<void> => {
@@ -37,15 +38,19 @@ const pauseBefore = async (attempt: number): Promise<void> => {
 /** The log: events that are appended with an expected version, and the inline views written with them. */
 export class EventStore {
   readonly signal: LogSignal;
+  readonly seals: Seals;
 
+  /** `encryptionKey`: 32 bytes; keys of people are kept under it. */
   constructor(
     readonly database: Database,
     readonly kinds: EventRegistry,
     readonly projections: readonly Projection[],
     private readonly clock: Clock,
     private readonly ids: Ids,
+    encryptionKey: Buffer,
   ) {
     this.signal = new LogSignal(database);
+    this.seals = new Seals(database, kinds, encryptionKey);
   }
 
   /**
@@ -61,28 +66,48 @@ export class EventStore {
     conditions: readonly Sql[] = [],
   ): Promise<Appended> {
     const time = this.clock.now().toISOString();
-    const events = writes.flatMap((write) => this.recorded(write, time, context));
-    const appends = writes.map((write) => appendStatement(write, time, context, events));
-    const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
-    const first = [...conditions, ...locksOf(writes)];
-    const results = await this.database.transaction([...first, ...appends, ...views, ...read]);
-    this.signal.notify();
-    return { events, rows: results.slice(first.length + appends.length + views.length) };
+    const recorded = writes.flatMap((write) => this.recorded(write, time, context));
+    const { shown: events, ...sealed } = await this.seals.seal(recorded, {
+      born: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
+      named: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
+      writer: context.accessor.id,
+    });
+    const keptContext = sealed.kept[0]?.context ?? context;
+    const statements = [
+      ...conditions,
+      ...sealed.before,
+      ...locksOf(anyVersion(writes)),
+      ...writes.map((write) => appendStatement(write, time, keptContext, sealed.kept)),
+      ...sealed.after,
+      ...events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event))),
+    ];
+    const results = await this.written(sealed, [...statements, ...read]);
+    return { events, rows: results.slice(statements.length) };
   }
 
-  /** Appends events whose ids may have been recorded before; then nothing happens and it resolves to false. */
-  async appendOnce(write: Write & { readonly ids: readonly string[] }, context: EventContext): Promise<boolean> {
+  /**
+   * Appends those of the events whose ids the log does not have yet; resolves to the ids of these. For what comes from
+   * outside, more than once, and names itself: no decision is made, no inline view shows it. `holding` are streams that
+   * it must not outlive.
+   */
+  async appendOnce(writes: readonly OnceWrite[], holding: readonly Held[] = []): Promise<ReadonlySet<string>> {
     const time = this.clock.now().toISOString();
-    const events = this.recorded(write, time, context).map((event, n) => ({ ...event, id: write.ids[n] ?? event.id }));
-    const views = events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event)));
-    try {
-      await this.database.transaction([appendStatement(write, time, context, events), ...views]);
-    } catch (error) {
-      if (brokenUnique(error) === 'events_id_key') return false;
-      throw error;
-    }
-    this.signal.notify();
-    return true;
+    // In one order, or two such appends wait for one another; and all locks before the transaction has its number.
+    const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+    const told = ordered.flatMap(({ stream, events }) => events.map((event) => ({ ...this.once(event), stream })));
+    const sealed = await this.seals.seal(told, { born: new Set(), named: [], writer: null });
+    const first = [...sealed.before, ...holdsOf(holding), ...locksOf(ordered.map(({ stream }) => stream))];
+    const results = await this.written(sealed, [
+      ...first,
+      ...ordered.map(({ stream, organization }) => {
+        const json = sql.json(sealed.kept.filter((event) => event.stream === stream));
+        return sql`select event_store.append_once(${stream}, ${organization}, ${time}, ${json}) as id`;
+      }),
+      ...sealed.after,
+    ]);
+    return new Set(
+      results.slice(first.length, first.length + ordered.length).flatMap((rows) => rows.map(({ id }) => id as string)),
+    );
   }
 
   /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */
@@ -109,11 +134,11 @@ export class EventStore {
   }
 
   /** Everything that happened to one stream, oldest first. */
-  async stream(stream: string): Promise<Recorded[]> {
+  async stream(stream: string): Promise<readonly Recorded[]> {
     const rows = await this.database.rows<EventRow>(
       sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`,
     );
-    return rows.map((row) => this.lift(row));
+    return this.seals.open(rows.map((row) => this.lift(row)));
   }
 
   /**
@@ -122,15 +147,15 @@ export class EventStore {
    * selected under that name, and transaction 1000 would come before 999.
    *
    * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out. Of
-   * `only` these types come, and the last of what was looked at, whatever it is: it says how far that was.
+   * `only` these types come, and the last of what was looked at, whatever it is: it says how far that was. `sealed` leaves
+   * the texts of people as they are in the log.
    */
   async read(
     after: LogPosition,
     limit: number,
     run: (statement: Sql) => Promise<Row[]>,
-    extent: 'settled' | 'committed' = 'settled',
-    only: readonly string[] | null = null,
-  ): Promise<Recorded[]> {
+    { extent = 'settled', only = null, sealed = false }: ReadOptions = {},
+  ): Promise<readonly Recorded[]> {
     const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
     const next = (columns: Sql): Sql => sql`
       select ${columns} from event_store.events e
@@ -147,7 +172,10 @@ export class EventStore {
            where type = any (${only}::text[]) or from_end = 1
            order by e.transaction, e.position`,
     );
-    return (rows as EventRow[]).map((row) => this.lift(row));
+    const events = (rows as EventRow[]).map((row) => this.lift(row));
+    if (!sealed) return this.seals.follow(events, run);
+    this.seals.passed(events);
+    return events;
   }
 
   /**
@@ -198,6 +226,22 @@ export class EventStore {
     }
   }
 
+  /** In one transaction; then followers are told. */
+  private async written(
+    { committed, failed }: Pick<Sealed<Told>, 'committed' | 'failed'>,
+    statements: readonly Sql[],
+  ): Promise<Row[][]> {
+    try {
+      const results = await this.database.transaction(statements);
+      committed();
+      this.signal.notify();
+      return results;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
+
   private recorded(write: Write, time: string, context: EventContext): Recorded[] {
     return write.events.map((event, index) => {
       const kind = this.kind(event.type);
@@ -219,6 +263,14 @@ export class EventStore {
     });
   }
 
+  private once({ id, type, data: given, context }: OnceWrite['events'][number]) {
+    if (this.projections.some(({ on }) => type in on)) throw new Error(`an inline view would miss an ${type}`);
+    const { schema, schemaVersion } = this.kind(type);
+    const data: unknown = schema.parse(given);
+    checkSize(sql.json(data));
+    return { id, type, schemaVersion, data, context };
+  }
+
   private kind(type: string): EventKind<never> {
     const kind = this.kinds[type];
     if (!kind) throw new Error(`no slice knows an event named ${type}`);
@@ -233,31 +285,13 @@ export class EventStore {
   }
 }
 
+type ReadOptions = {
+  readonly extent?: 'settled' | 'committed' | undefined;
+  readonly only?: readonly string[] | null | undefined;
+  readonly sealed?: boolean | undefined;
+};
+
 type EventRow = Recorded & Row;
 
 const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
   schema_version as "schemaVersion", organization, time, data, context`);
-
-/**
- * A stream that is written at any version must be ours before the transaction has its number, or whoever writes it in
- * between comes later in the log with an earlier version. event_store.append sees to that for the first stream only.
- */
-const locksOf = (writes: readonly Write[]): Sql[] => {
-  const streams = writes.filter(({ expected }) => expected === 'any').map(({ stream }) => stream);
-  if (writes.length < 2) return [];
-  // In one order, or two such appends wait for one another.
-  return streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`);
-};
-
-const appendStatement = (write: Write, time: string, context: EventContext, recorded: readonly Recorded[]): Sql => {
-  if (write.events.length === 0) return sql`select event_store.expect(${write.stream}, ${write.expected})`;
-  const events = recorded
-    .filter((event) => event.stream === write.stream)
-    .map(({ id, type, schemaVersion, data }) => ({ id, type, schemaVersion, data }));
-  const json = sql.json(events);
-  if (json.length > EVENT_MAX_BYTES) throw unprocessable('The change is too large to be recorded as one event');
-  const expected = write.expected === 'any' ? null : write.expected;
-  const state = write.snapshot ? sql.json(write.snapshot.state) : null;
-  return sql`select event_store.append(${write.stream}, ${expected}, ${write.organization}, ${time},
-    ${sql.json(context)}, ${json}, ${write.snapshot?.decider ?? null}, ${state})`;
-};

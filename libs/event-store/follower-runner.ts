@@ -74,7 +74,7 @@ export class FollowerRunner {
 
   /** False where somebody else leads. */
   private async lead(session: Session, succeeded: () => void): Promise<boolean> {
-    const { name, batch, only } = this.follower;
+    const { name, batch, only, sealed } = this.follower;
     const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockOf(name)}) as ok`);
     if (!taken?.ok) return false;
     await session.run(LISTEN);
@@ -88,7 +88,7 @@ export class FollowerRunner {
     this.log.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping) {
-      const events = await this.store.read(read, batch, (statement) => session.run(statement), 'settled', only);
+      const events = await this.store.read(read, batch, (statement) => session.run(statement), { only, sealed });
       const last = events.at(-1);
       if (!last) {
         if (read !== checkpoint) await commit([]);

@@ -15,6 +15,8 @@ export type Follower = {
    * be any. It does not look at every append at once: it gathers for a moment, so that it costs little beside the others.
    */
   readonly only?: readonly string[];
+  /** Whether it keeps the texts of people as the log has them; who reads what it has written opens them (ADR 25). */
+  readonly sealed?: true;
   /** The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside. */
   readonly tables: readonly string[];
   /**

@@ -1,5 +1,6 @@
 export { EventStoreModule, type StoreParts } from './event-store.module.js';
 export { Database, type DatabaseOptions, type Row, type Session, type StatementCounter } from './database.js';
+export { Envelope } from './envelope.js';
 export { EventStore } from './event-store.js';
 export {
   firstRow,
@@ -11,6 +12,7 @@ export {
   type Appended,
   type ExpectedVersion,
   type Loaded,
+  type OnceWrite,
   type Snapshot,
   type Write,
 } from './writes.js';
@@ -18,7 +20,7 @@ export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
-export { brokenUnique, isOutage, refuseTakenName } from './postgres-errors.js';
+export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { verifySnapshots } from './verify-snapshots.js';
 export { heldStreams, snapshotAt, snapshotOf, type Held } from './streams.js';

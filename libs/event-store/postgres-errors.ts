@@ -12,6 +12,10 @@ const messageOf = (error: unknown): string =>
 /** Raised by event_store.append: the stream is not at the version that the decision was made on. */
 export const isStale = (error: unknown): boolean => codeOf(error) === 'CA409';
 
+/** Raised by event_store.hold_people: somebody whose name was to be written has been forgotten. */
+export const hasLostSomebody = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && (error as Partial<PostgresError>).constraint === 'person_keys_known';
+
 /** Serialization failure and deadlock: the same work may succeed when done again. */
 export const isWorthRepeating = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
@@ -21,6 +25,9 @@ export const isStatementMixUp = (error: unknown): boolean => ['26000', '42P05'].
 /** The name of the unique constraint that a statement broke, or null where it broke none. */
 export const brokenUnique = (error: unknown): string | null =>
   codeOf(error) === '23505' ? ((error as unknown as PostgresError).constraint ?? '') : null;
+
+/** What was to be written is nothing that Postgres can keep, however often it is tried: data exceptions, and its limits. */
+export const isUnstorable = (error: unknown): boolean => /^(?:22|54)...$/.test(codeOf(error));
 
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',

@@ -60,7 +60,10 @@ const replay = async (
 ): Promise<LogPosition> => {
   let position = from;
   for (;;) {
-    const batch = await store.read(position, BATCH, (statement) => reader.run(statement), extent);
+    const batch = await store.read(position, BATCH, (statement) => reader.run(statement), {
+      extent,
+      sealed: view.follower?.sealed,
+    });
     const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
     const last = events.at(-1);
     if (!last) return position;

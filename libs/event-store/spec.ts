@@ -47,7 +47,10 @@ const strictly = <T>(...fields: readonly string[]) => ({
   },
 });
 
-const kinds: EventKinds<LampEvent> = {
+/** What somebody else saw, and no view shows. */
+type SeenEvent = Message<'LampSeen', { by: string }>;
+
+const kinds: EventKinds<LampEvent | SeenEvent> = {
   LampHung: {
     schemaVersion: 2,
     schema: strictly('room', 'watts'),
@@ -57,6 +60,7 @@ const kinds: EventKinds<LampEvent> = {
     upcast: { 1: (data) => upcastFrom1(data as { room: string; power: string }) },
   },
   LampLit: { schemaVersion: 1, schema: strictly('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
+  LampSeen: { schemaVersion: 1, schema: strictly('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
 };
 
 const upcastFrom1 = ({ room, power }: { room: string; power: string }) => ({ room, watts: Number.parseInt(power, 10) });
@@ -79,6 +83,8 @@ export const lampSlice: Slice = {
   followers: [],
   migrations: null,
 };
+
+export const KEY = Buffer.alloc(32, 1);
 
 export const TABLES = `
   create table views.lamps (
@@ -130,6 +136,7 @@ export class LampHouse {
       lampSlice.projections,
       new SetClock(),
       new CountedIds(),
+      KEY,
     );
   }
 

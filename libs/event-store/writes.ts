@@ -1,4 +1,4 @@
-import { decide, fold, sql, type Decider, type Message, type Recorded, type Sql } from '#kernel';
+import { decide, fold, sql, type Decider, type EventContext, type Message, type Recorded, type Sql } from '#kernel';
 import type { Row } from './database.js';
 
 /** The version a stream must have: a number (0 = it must not exist), or `any`. */
@@ -12,7 +12,19 @@ export type Write = {
   readonly expected: ExpectedVersion;
   readonly events: readonly Message[];
   /** What the events fold to, kept as the stream's snapshot. */
-  readonly snapshot?: { readonly decider: number; readonly state: unknown };
+  readonly snapshot?: {
+    readonly decider: number;
+    readonly state: unknown;
+    /** Whose names are in it. */
+    readonly people?: readonly string[];
+  };
+};
+
+/** Events that come from outside, each under an id that says whether it has come before; all of one id in one stream. */
+export type OnceWrite = {
+  readonly stream: string;
+  readonly organization: string | null;
+  readonly events: readonly (Message & { readonly id: string; readonly context: EventContext })[];
 };
 
 export type Appended = {
@@ -39,7 +51,7 @@ export const writeOf = <S, C extends Message, E extends Message>(
     state = fold(decider, state, decided);
     return decided;
   });
-  const snapshot = { decider: decider.version, state };
+  const snapshot = { decider: decider.version, state, people: decider.people?.(state) ?? [] };
   return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
 };
 

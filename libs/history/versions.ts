@@ -29,6 +29,10 @@ export type NewVersion = Version & {
 /** In characters of JSON. Settings are far more than that, a lock with all that goes with it is less. */
 const FRAME_FROM = 600;
 
+/** Whoever holds the lock is left out: where they have been forgotten since, a replay must come to the same. */
+const sizeOf = (data: Data): number =>
+  JSON.stringify(data, (key, value: unknown) => (key === 'holder' ? null : value)).length;
+
 /** What is kept of the next version: what differs from the frame, or all of it where that would be too much. */
 const kept = (
   ordinal: number,
@@ -38,7 +42,7 @@ const kept = (
 ): Pick<Version, 'frame' | 'data'> => {
   if (!before?.data) return { frame: ordinal, data: whole };
   const data = before.frame === before.ordinal ? patch : { ...before.data, ...patch };
-  if (JSON.stringify(data).length > FRAME_FROM) return { frame: ordinal, data: whole };
+  if (sizeOf(data) > FRAME_FROM) return { frame: ordinal, data: whole };
   return { frame: before.frame, data };
 };
 

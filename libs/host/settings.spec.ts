@@ -47,6 +47,7 @@ describe('settings', () => {
       globalRemoteState: false,
       retentionCheckMs: 3_600_000,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      auditClientDetails: true,
       logLevel: 'info',
     });
   });
@@ -70,6 +71,7 @@ describe('settings', () => {
       CADASTRE_TOOL_RELEASES: '1.16.6, 1.17.0-rc1',
       CADASTRE_GLOBAL_REMOTE_STATE: 'true',
       CADASTRE_RETENTION_CHECK_MINUTES: '5',
+      CADASTRE_AUDIT_CLIENT_DETAILS: 'off',
       LOG_LEVEL: 'silent',
     });
     expect(settings).toEqual({
@@ -90,6 +92,7 @@ describe('settings', () => {
       globalRemoteState: true,
       retentionCheckMs: 300_000,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      auditClientDetails: false,
       logLevel: 'silent',
     });
   });

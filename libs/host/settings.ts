@@ -49,6 +49,8 @@ export type Settings = {
   readonly retentionCheckMs: number;
   /** Bytes of the largest zip of a provider that is taken. */
   readonly providerArchiveLimit: number;
+  /** Whether entries of the trail show the address and the program that a request came from. */
+  readonly auditClientDetails: boolean;
   readonly logLevel: Environment['LOG_LEVEL'];
 };
 
@@ -143,6 +145,7 @@ const settingsFrom = (env: Environment): Settings => {
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
+    auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
     logLevel: env.LOG_LEVEL,
   };
 };

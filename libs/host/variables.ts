@@ -208,6 +208,11 @@ export const variables = {
     'the largest zip of a provider that may be uploaded, in MiB',
     matching(isMebibytes, 'must be a whole number from 1 to 65536').transform(Number).default(1_024),
   ),
+  CADASTRE_AUDIT_CLIENT_DETAILS: variable(
+    'on',
+    'off: entries of the audit trail do not show the address and the program that a request came from',
+    oneOf(['on', 'off'], 'on').transform((text) => text === 'on'),
+  ),
   LOG_LEVEL: variable(
     'info',
     'trace, debug, info, warn, error, fatal or silent',

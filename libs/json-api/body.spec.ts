@@ -43,6 +43,17 @@ const problemsOf = (body: unknown, schema: z.ZodType = lampBody): readonly Probl
   return [];
 };
 
+describe('a body with a strict schema', () => {
+  it('is told all that is not known, each where it stands', () => {
+    const schema = z.strictObject({ shade: z.strictObject({ size: z.number() }) });
+    expect(problemsOf({ shade: { size: 1, 'col-our': 2, x: 3 }, moon: {} }, schema)).toEqual([
+      { detail: 'Col our is not known here', pointer: '/shade/col-our' },
+      { detail: 'X is not known here', pointer: '/shade/x' },
+      { detail: 'Moon is not known here', pointer: '/moon' },
+    ]);
+  });
+});
+
 describe('a body that is right', () => {
   it('is what the schema makes of it; what it does not know is ignored', () => {
     const body = { ...lamp({ name: 'hall', unheard: 1 }, { id: 'lamp-1', relationships: { moon: {} } }), jsonapi: {} };

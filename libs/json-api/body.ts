@@ -29,6 +29,13 @@ const problemOf = (issue: Issue): Problem => {
   return { detail: `${labelOf(name)}: ${issue.message}`, pointer };
 };
 
+/** Where a schema is strict, one issue names all that it does not know. */
+const problemsOf = (issue: Issue): readonly Problem[] => {
+  if (issue.code !== 'unrecognized_keys') return [problemOf(issue)];
+  const path = issue.path.map((part) => `/${String(part)}`).join('');
+  return issue.keys.map((key) => ({ detail: `${labelOf(key)} is not known here`, pointer: `${path}/${key}` }));
+};
+
 /** Who has more of them reads the first, and mends what all have in common; a body has room for a million. */
 const MOST_PROBLEMS = 100;
 
@@ -60,7 +67,7 @@ export const parseBody = <T>(schema: z.ZodType<T>, body: unknown): T => {
   const result = schema.safeParse(body ?? {}, { reportInput: true });
   const problems = result.success
     ? unstorable(result.data)
-    : result.error.issues.slice(0, MOST_PROBLEMS).map(problemOf);
+    : result.error.issues.flatMap(problemsOf).slice(0, MOST_PROBLEMS);
   if (result.success && problems.length === 0) return result.data;
   throw new Refused('unprocessable', problems);
 };

@@ -11,6 +11,8 @@ export type Decider<State, C extends Message, E extends Message> = {
   readonly initial: State;
   readonly decide: Table<C, [state: State], readonly E[]>;
   readonly evolve: Table<E, [state: State], State>;
+  /** The people whose names the state knows, as `personIn` says: none of them is forgotten while it is being kept. */
+  readonly people?: (state: State) => readonly string[];
 };
 
 /** Runs the command's row of the table. */

@@ -1,4 +1,5 @@
 import type { DataOf, Message } from './message.js';
+import type { PersonalText } from './personal.js';
 import type { Recorded } from './recorded.js';
 
 /** What we need of a zod schema: the kernel imports nothing. */
@@ -6,11 +7,17 @@ export type Schema<T> = { parse(data: unknown): T };
 
 /** How an event appears in the audit trail (contract §6). `id` is the audited resource, by default the stream. */
 export type AuditRow<Data> = {
-  readonly resource: string;
+  readonly resource: string | ((data: Data) => string);
   readonly action: string | ((data: Data) => string);
   readonly id?: (data: Data, event: Recorded) => string;
-  readonly meta?: (data: Data, event: Recorded) => Readonly<Record<string, unknown>>;
+  readonly meta?: (data: Data, event: Recorded) => Readonly<Record<string, unknown>> | null;
 };
+
+/** Of which kind of resource an entry is, and what it says was done. */
+export const toldBy = <Data>({ resource, action }: AuditRow<Data>, data: Data): { type: string; action: string } => ({
+  type: typeof resource === 'string' ? resource : resource(data),
+  action: typeof action === 'string' ? action : action(data),
+});
 
 /**
  * What is known of one event type besides its data: where it goes and how it is told. Every event type of a slice has
@@ -24,6 +31,13 @@ export type EventKind<Data = unknown> = {
   readonly topic: string;
   readonly audit: AuditRow<Data> | { readonly unaudited: string };
   readonly upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
+  /**
+   * Which of its texts are people's. Asked of the data as it is and as it is sealed, so it must not depend on these texts;
+   * neither must `upcast` change them.
+   */
+  readonly personal?: (data: Data, event: Pick<Recorded, 'stream'>) => readonly PersonalText[];
+  /** Whom it forgets: with the event goes the key to all their texts, in whichever events those are. */
+  readonly forgets?: (data: Data, event: Pick<Recorded, 'stream'>) => string;
 };
 
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };

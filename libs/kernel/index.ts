@@ -5,6 +5,7 @@ export * from './event-kinds.js';
 export * from './message.js';
 export * from './moments.js';
 export * from './names.js';
+export * from './personal.js';
 export * from './ports.js';
 export * from './projection.js';
 export * from './recorded.js';

@@ -17,3 +17,8 @@ export const keyOf = (attribute: string): string =>
 /** `auto-apply` → `Auto apply`: how texts for people begin. */
 export const labelOf = (attribute: string): string =>
   attribute.charAt(0).toUpperCase() + attribute.slice(1).replaceAll('-', ' ');
+
+/** For trails: which attributes a change is of, by the API's names. What they have become may be a secret. */
+export const changedIn = (changes: object): { readonly attributes: readonly string[] } => ({
+  attributes: Object.keys(changes).map(attributeOf),
+});

@@ -54,8 +54,20 @@ const HEADERS: JsonSchema = {
   },
 };
 
-/** The AsyncAPI 3.0 document: a channel for each topic, a message for each event type, and one operation, sending. */
-export const asyncApi = (registry: EventRegistry, prefix: string) => {
+/** A topic that others write to and we read: what a message of it has for attributes, and for data. */
+export type InboundChannel = {
+  readonly topic: string;
+  readonly type: string;
+  readonly description: string;
+  readonly headers: JsonSchema;
+  readonly payload: JsonSchema;
+};
+
+/**
+ * The AsyncAPI 3.0 document: a channel for each topic, a message for each event type, which are sent, and a channel for
+ * each topic that is read.
+ */
+export const asyncApi = (registry: EventRegistry, prefix: string, inbound: readonly InboundChannel[] = []) => {
   const payloads = schemas(registry);
   const kinds = Object.entries(registry);
   const topics = [...Map.groupBy(kinds, ([, kind]) => kind.topic)];
@@ -68,12 +80,19 @@ export const asyncApi = (registry: EventRegistry, prefix: string) => {
         'Every change, as CloudEvents 1.0 in binary content mode. Delivered at least once and in order within a stream.',
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(topics.map(([topic, members]) => [topic, channel(topic, members, prefix)])),
-    operations: Object.fromEntries(
-      topics.map(([topic]) => [`publish-${topic}`, { action: 'send', channel: { $ref: `#/channels/${topic}` } }]),
-    ),
+    channels: Object.fromEntries([
+      ...topics.map(([topic, members]) => [topic, channel(topic, members, prefix)] as const),
+      ...inbound.map((one) => [one.topic, inboundChannel(one, prefix)] as const),
+    ]),
+    operations: Object.fromEntries([
+      ...topics.map(([topic]) => [`publish-${topic}`, operation('send', topic)] as const),
+      ...inbound.map(({ topic }) => [`receive-${topic}`, operation('receive', topic)] as const),
+    ]),
     components: {
-      messages: Object.fromEntries(kinds.map(([type, kind]) => [type, message(type, kind)])),
+      messages: Object.fromEntries([
+        ...kinds.map(([type, kind]) => [type, message(type, kind)] as const),
+        ...inbound.map((one) => [one.type, inboundMessage(one)] as const),
+      ]),
       schemas: { ...payloads, CloudEventHeaders: HEADERS },
     },
   };
@@ -83,6 +102,23 @@ const channel = (topic: string, members: readonly (readonly [string, EventKind<n
   address: topicOf({ topic }, prefix),
   messages: Object.fromEntries(members.map(([type]) => [type, { $ref: `#/components/messages/${type}` }])),
   bindings: { kafka: { topic: topicOf({ topic }, prefix), bindingVersion: '0.5.0' } },
+});
+
+const operation = (action: 'send' | 'receive', topic: string) => ({ action, channel: { $ref: `#/channels/${topic}` } });
+
+const inboundChannel = ({ topic, type, description }: InboundChannel, prefix: string) => ({
+  address: topicOf({ topic }, prefix),
+  description,
+  messages: { [type]: { $ref: `#/components/messages/${type}` } },
+  bindings: { kafka: { topic: topicOf({ topic }, prefix), bindingVersion: '0.5.0' } },
+});
+
+const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({
+  name: type,
+  title: type,
+  contentType: 'application/json',
+  headers,
+  payload,
 });
 
 const message = (type: string, { schemaVersion }: EventKind<never>) => ({

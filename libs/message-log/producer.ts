@@ -1,10 +1,18 @@
-import { Partitioners, type Kafka, type PartitionerArgs, type RecordMetadata } from 'kafkajs';
-import type { LogMessage } from './cloud-event.js';
+import { Partitioners, type IHeaders, type Kafka, type PartitionerArgs, type RecordMetadata } from 'kafkajs';
+
+/** A message to be sent; of text, as those of the log are, or of bytes as they came. */
+export type OutgoingMessage = {
+  readonly topic: string;
+  readonly key: string | Buffer | null;
+  readonly value: string | Buffer | null;
+  readonly headers: Readonly<IHeaders>;
+  readonly timestamp: string;
+};
 
 /** An open idempotent producer. After a failed `send` it must be closed and never used again. */
 export type OpenProducer = {
   /** Resolves when every in-sync replica has all of them. */
-  send(messages: readonly LogMessage[]): Promise<void>;
+  send(messages: readonly OutgoingMessage[]): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -52,6 +52,26 @@ describe('the AsyncAPI document', () => {
     });
   });
 
+  it('has a channel for what is read, too', () => {
+    const headers = { type: 'object' };
+    const payload = { type: 'object', title: 'a letter' };
+    const inbound = [{ topic: 'letters', type: 'acme.Letter', description: 'Letters.', headers, payload }];
+    expect(asyncApi(houseKinds, 'acme', inbound)).toMatchObject({
+      channels: {
+        doors: { address: 'acme.doors' },
+        letters: {
+          address: 'acme.letters',
+          messages: { 'acme.Letter': { $ref: '#/components/messages/acme.Letter' } },
+        },
+      },
+      operations: {
+        'publish-doors': { action: 'send' },
+        'receive-letters': { action: 'receive', channel: { $ref: '#/channels/letters' } },
+      },
+      components: { messages: { 'acme.Letter': { headers, payload } } },
+    });
+  });
+
   it('leads nowhere that is not there', () => {
     const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
     expect(targets.length).toBeGreaterThan(10);

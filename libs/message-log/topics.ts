@@ -20,18 +20,35 @@ const LOG_CONFIG = {
   'max.message.bytes': '8388608',
 } as const;
 
+/**
+ * What others send is recorded when it has come, so these topics need not keep it: a month, for who wants to look. By
+ * the broker's time, for a sender's may be of a year ago, and the message gone before it was read.
+ */
+const INBOX_CONFIG = {
+  'cleanup.policy': 'delete',
+  'retention.ms': String(30 * 24 * 60 * 60 * 1_000),
+  'message.timestamp.type': 'LogAppendTime',
+  'max.message.bytes': LOG_CONFIG['max.message.bytes'],
+} as const;
+
 /** All topics that the events of these slices go to. */
 export const topicsOf = (registry: EventRegistry, prefix: string): string[] =>
   [...new Set(Object.values(registry).map((kind) => topicOf(kind, prefix)))].toSorted();
 
 /** Creates what is missing. A topic that exists belongs to the operator: it is looked at and left as it is. */
-export const ensureTopics = async (kafka: Kafka, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+export const ensureTopics = async (
+  kafka: Kafka,
+  topics: readonly string[],
+  log: KafkaLogger,
+  use: 'log' | 'inbox' = 'log',
+): Promise<void> => {
   const admin = kafka.admin();
   try {
     await admin.connect();
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(topic));
-    if (missing.length > 0) await create(admin, missing, log);
+    if (missing.length > 0) await create(admin, missing, log, use === 'log' ? LOG_CONFIG : INBOX_CONFIG);
+    if (use === 'inbox') return;
     await inspect(
       admin,
       topics.filter((topic) => existing.has(topic)),
@@ -42,11 +59,16 @@ export const ensureTopics = async (kafka: Kafka, topics: readonly string[], log:
   }
 };
 
-const create = async (admin: Admin, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+const create = async (
+  admin: Admin,
+  topics: readonly string[],
+  log: KafkaLogger,
+  kept: Readonly<Record<string, string>>,
+): Promise<void> => {
   const { brokers } = await admin.describeCluster();
   const replicas = Math.min(REPLICAS, brokers.length);
   // With three replicas an acknowledged event outlives the loss of a broker, and one may be away without a halt.
-  const config = { ...LOG_CONFIG, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
+  const config = { ...kept, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
   // Resolves also where another publisher was faster and the topic is there by now.
   await admin.createTopics({
     topics: topics.map((topic) => ({

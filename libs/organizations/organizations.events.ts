@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { changedIn, type EventKinds } from '#kernel';
 import { EXECUTION_MODES } from './default-pool.js';
 import {
   FEATURE_SETS,
@@ -59,7 +59,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ changes: organizationChanges }),
-    audit: { resource: 'organization', action: 'update' },
+    audit: { resource: 'organization', action: 'update', meta: ({ changes }) => changedIn(changes) },
   },
   OrganizationFeatureSetChanged: {
     schemaVersion: 1,
@@ -83,19 +83,19 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ changes: projectChanges }),
-    audit: { resource: 'project', action: 'update' },
+    audit: { resource: 'project', action: 'update', meta: ({ changes }) => changedIn(changes) },
   },
   ProjectTagBound: {
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
-    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data }) },
+    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
   },
   ProjectTagUnbound: {
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ key: z.string(), from: z.string() }),
-    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data, to: null }) },
+    audit: { resource: 'project', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
   },
   ProjectDeleted: {
     schemaVersion: 1,

@@ -175,9 +175,10 @@ describe.each([
     answered(await server.as(secretOf(young)).get('/api/v2/account/details'), 200);
     expect((await server.get(path())).body.data.id).toBe(young.body.data.id);
     const told = (await wholeLog(server.store)).filter(({ type }) => type.startsWith('AuthenticationToken'));
-    expect(told.slice(-2).map(({ type, organization }) => [type, organization])).toEqual([
+    expect(told.slice(-3).map(({ type, organization }) => [type, organization])).toEqual([
       ['AuthenticationTokenDestroyed', acme.id],
       ['AuthenticationTokenCreated', acme.id],
+      ['AuthenticationTokenShown', acme.id],
     ]);
   });
 

@@ -19,6 +19,7 @@ import {
   type Resource,
 } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
+import { Reads } from '#reads';
 import { IssueRunToken } from '#runs/to-runs';
 import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
 import {
@@ -30,6 +31,7 @@ import {
   type TokenOwner,
   type TokenRow,
 } from './authentication-tokens.queries.js';
+import type { PeopleRead } from './reads.events.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
 
 const description = z.string().max(1_000);
@@ -94,6 +96,7 @@ export class AuthenticationTokensController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('users/:id/authentication-tokens')
@@ -225,7 +228,11 @@ export class AuthenticationTokensController {
   }
 
   private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
-    return document(resource(await tokenFor(this.database, actor, target)));
+    const row = await tokenFor(this.database, actor, target);
+    const shown = { token: row.id, kind: row.kind, owner: row.owner };
+    // Of a user's own token no organization is told.
+    await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data: shown });
+    return document(resource(row));
   }
 
   private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {

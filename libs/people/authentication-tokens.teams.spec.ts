@@ -12,6 +12,7 @@ import {
   type Member,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
+import { countingApart } from '../../test/support/recording.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
 
 class SetClock extends Clock {
@@ -117,7 +118,8 @@ describe('the tokens of a team', () => {
 
   it('cost one statement to list, and two round trips to make', async () => {
     const team = await makeTeam(server, 'acme', 'counted');
-    const { signal, database } = server.store;
+    const { signal } = server.store;
+    const count = countingApart(server);
     signal.notify = () => undefined;
     signal.stop();
     try {
@@ -125,9 +127,9 @@ describe('the tokens of a team', () => {
       const costOf = async (ask: () => Promise<Answer>, status: number): Promise<number> => {
         // A token that went has made every gateway ask anew who its callers are.
         answered(await server.get('/api/v2/account/details'), 200);
-        const { roundTrips } = database.count;
+        const { roundTrips } = count();
         answered(await ask(), status);
-        return database.count.roundTrips - roundTrips;
+        return count().roundTrips - roundTrips;
       };
       expect(await costOf(() => server.post(several(team), token('measured')), 201)).toBe(2);
       expect(await costOf(() => server.post(only(team)), 201)).toBe(2);

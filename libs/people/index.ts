@@ -1,3 +1,13 @@
 export { PeopleModule } from './people.module.js';
-export { ADMIN, ensureAdmin, ensureUser, hasAdmin, issueUserToken, makeOwner, setEmail } from './people.operator.js';
+export {
+  ADMIN,
+  ensureAdmin,
+  ensureUser,
+  forgetUserNamed,
+  hasAdmin,
+  issueUserToken,
+  makeOwner,
+  setEmail,
+} from './people.operator.js';
 export { peopleSlice } from './people.slice.js';
+export type { UserForgotten } from './user.js';

@@ -21,6 +21,7 @@ import {
   type Resource,
 } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
+import { Reads } from '#reads';
 import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
 import { membershipResource } from './organization-memberships.document.js';
 import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
@@ -31,6 +32,7 @@ import {
   ownMemberships,
   type MembershipRow,
 } from './organization-memberships.queries.js';
+import type { PeopleRead } from './reads.events.js';
 import { teamResource } from './teams.document.js';
 import { teamsById } from './teams.queries.js';
 import { userResource } from './users.document.js';
@@ -57,11 +59,12 @@ export class OrganizationMembershipsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('organizations/:organization/organization-memberships')
   async list(
-    @Param('organization') organization: string,
+    @Param('organization') name: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
@@ -69,7 +72,8 @@ export class OrganizationMembershipsController {
     const includes = includesOf(query, INCLUDES);
     const page = pageOf(query);
     const filter = { search: parameter(query, 'q'), status: statusOf(query), emails: listOf(query, 'filter[email]') };
-    const listed = await listMemberships(this.database, actor, organization, page, filter);
+    const listed = await listMemberships(this.database, actor, name, page, filter);
+    await this.recordList(listed, null, actor);
     return this.page(listed, includes, { page, request, actor });
   }
 
@@ -97,6 +101,7 @@ export class OrganizationMembershipsController {
     const page = pageOf(query);
     const filter = { search: undefined, status: statusOf(query), emails: [] };
     const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
+    await this.recordList(listed, team, actor);
     return this.page(listed, includes, { page, request, actor });
   }
 
@@ -129,6 +134,15 @@ export class OrganizationMembershipsController {
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return document(membershipResource(await this.bus.execute(new AcceptMembership(id, actor))));
+  }
+
+  private recordList(
+    { rows, organization }: Listed<MembershipRow> & { readonly organization: string },
+    team: string | null,
+    actor: Actor,
+  ): Promise<void> {
+    const data = { organization, team, count: rows.length };
+    return this.reads.record<PeopleRead>(actor, organization, { type: 'PeopleListed', data });
   }
 
   private async page(

@@ -64,7 +64,7 @@ export const listMemberships = async (
   organizationName: string,
   page: Page,
   filter: MembershipFilter,
-): Promise<Listed<MembershipRow>> => {
+): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter)]);
   const found = await database.rows<MembershipRow & { owner: string; total: number; name: string }>(sql`
     select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
@@ -75,7 +75,7 @@ export const listMemberships = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-memberships', { organization: first.owner });
-  return listedIn(found);
+  return { ...listedIn(found), organization: first.owner };
 };
 
 /** Who is in a team, invited or active, for whoever sees it; by name. */
@@ -85,7 +85,7 @@ export const listMembershipsOfTeam = async (
   team: string,
   page: Page,
   filter: MembershipFilter,
-): Promise<Listed<MembershipRow>> => {
+): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([
     sql`m.organization = place.organization`,
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
@@ -101,7 +101,7 @@ export const listMembershipsOfTeam = async (
   const [first] = found;
   if (!first) throw notFound();
   demandReadTeam(actor, first.place);
-  return listedIn(found);
+  return { ...listedIn(found), organization: first.place.organization };
 };
 
 /** Where the caller belongs to, and is invited to. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { changedIn, usernameOf, type EventKinds, type PersonalText } from '#kernel';
 import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
 import type { AuthenticationTokenEvent } from './authentication-token.js';
 import { MEMBERSHIP_STATUSES, type MembershipEvent } from './membership.js';
@@ -19,7 +19,9 @@ const teamChanges = teamSettings
   .extend({ organizationAccess: flags.partial() })
   .partial() as unknown as z.ZodType<TeamChanges>;
 
-const userChanges = z.strictObject({ username: z.string(), email: z.string() }).partial() as z.ZodType<UserChanges>;
+const userChanges = z
+  .strictObject({ username: z.string(), email: z.string().nullable() })
+  .partial() as unknown as z.ZodType<UserChanges>;
 
 type FirstTeamCreated = { readonly name: string; readonly organizationAccess: Partial<OrganizationAccess> };
 
@@ -37,7 +39,15 @@ const told = ({ user, username }: { readonly user: string; readonly username: st
   user_id: user,
 });
 
+const emailOf = (person: string, ...at: readonly string[]): PersonalText => ({
+  at: [...at, 'email'],
+  person,
+  kind: 'detail',
+});
+
 const tokenKind = z.enum(TOKEN_KINDS);
+
+const OF_THE_SITE = 'a user belongs to the site, and a trail to an organization';
 
 /** Schemas, topics and audit rows of the events of people, their memberships, teams and tokens. */
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
@@ -45,31 +55,48 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ username: z.string(), email: z.string().nullable(), siteAdmin: z.boolean() }),
-    audit: { unaudited: 'a user belongs to the site, and a trail to an organization' },
+    audit: { unaudited: OF_THE_SITE },
+    personal: (_, { stream }) => [...usernameOf({ user: stream }), emailOf(stream)],
   },
   UserUpdated: {
-    schemaVersion: 1,
+    // 2: the address may be null, which is how one is read that is forgotten.
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic: 'access',
     schema: z.strictObject({ changes: userChanges }),
-    audit: { unaudited: 'a user belongs to the site, and a trail to an organization' },
+    audit: { unaudited: OF_THE_SITE },
+    personal: (_, { stream }) => [
+      { at: ['changes', 'username'], person: stream, kind: 'name' },
+      emailOf(stream, 'changes'),
+    ],
+  },
+  UserForgotten: {
+    schemaVersion: 1,
+    topic: 'access',
+    schema: z.strictObject({}),
+    audit: { unaudited: `${OF_THE_SITE}; those that they belonged to are told that they have left` },
+    forgets: (_, { stream }) => stream,
   },
   MembershipCreated: {
     schemaVersion: 1,
     topic: 'access',
     schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES) }),
     audit: { resource: 'organization_user', action: 'create', meta: told },
+    personal: ({ user }) => [...usernameOf({ user }), emailOf(user)],
   },
   MembershipAccepted: {
     schemaVersion: 1,
     topic: 'access',
     schema: person,
     audit: { resource: 'organization_user', action: 'update', meta: told },
+    personal: usernameOf,
   },
   MembershipRemoved: {
     schemaVersion: 1,
     topic: 'access',
     schema: person,
     audit: { resource: 'organization_user', action: 'destroy', meta: told },
+    personal: usernameOf,
   },
   TeamCreated: {
     schemaVersion: 2,
@@ -82,7 +109,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ changes: teamChanges }),
-    audit: { resource: 'team', action: 'update' },
+    audit: { resource: 'team', action: 'update', meta: ({ changes }) => changedIn(changes) },
   },
   TeamDeleted: {
     schemaVersion: 1,
@@ -95,12 +122,14 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: person,
     audit: { resource: 'team', action: 'add_member', meta: ({ username }) => ({ user: username }) },
+    personal: usernameOf,
   },
   TeamMemberRemoved: {
     schemaVersion: 1,
     topic: 'access',
     schema: person,
     audit: { resource: 'team', action: 'remove_member', meta: ({ username }) => ({ user: username }) },
+    personal: usernameOf,
   },
   AuthenticationTokenCreated: {
     schemaVersion: 1,

@@ -19,7 +19,7 @@ import {
 import { TeamsController } from './teams.controller.js';
 import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams.handler.js';
 import { UsersController } from './users.controller.js';
-import { UsersHandler } from './users.handler.js';
+import { ForgetUserHandler, UsersHandler } from './users.handler.js';
 
 @Module({
   imports: [CqrsModule],
@@ -35,6 +35,7 @@ import { UsersHandler } from './users.handler.js';
     IssueTokenHandler,
     DestroyTokenHandler,
     UsersHandler,
+    ForgetUserHandler,
     InviteMemberHandler,
     AcceptMembershipHandler,
     RemoveMembershipHandler,

@@ -15,7 +15,9 @@ import { authenticationToken } from './authentication-token.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
 import { user } from './user.js';
+import { forgetUser } from './users.forgetting.js';
 import { refuseTaken } from './users.handler.js';
+import { userToForget } from './users.queries.js';
 
 export const ADMIN = 'admin';
 
@@ -50,6 +52,17 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
       context: systemContext('command line', ids.uuid()),
     })
     .catch(refuseTaken);
+};
+
+/** Forgets a user; throws `not-found` where there is none of that name, `unprocessable` where they are the last of something. */
+export const forgetUserNamed = async (store: EventStore, ids: Ids, username: string): Promise<void> => {
+  const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+  if (!found) throw notFound(`There is no user named ${username}`);
+  await forgetUser(store, {
+    id: found.id,
+    context: systemContext('command line', ids.uuid()),
+    load: () => userToForget(store.database, found.id, sql.raw('true')),
+  });
 };
 
 type Ownership = {

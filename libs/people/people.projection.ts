@@ -27,6 +27,8 @@ export const access: Projection<Source> = {
            where id = ${stream}`,
       ...(username === undefined ? [] : [RAISE_EPOCH]),
     ],
+    // They have left everything before, in the same append; what they made is theirs still, under their id.
+    UserForgotten: (_, { stream }) => [sql`delete from users where id = ${stream}`, RAISE_EPOCH],
     MembershipCreated: ({ user, email, status }, { stream, organization, time }) => [
       sql`insert into organization_memberships (id, organization, user_id, email, status, created_at)
           values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time})`,

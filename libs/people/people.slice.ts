@@ -3,6 +3,7 @@ import { access } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
 import { authenticationToken } from './authentication-token.js';
 import { membership } from './membership.js';
+import { peopleReads } from './reads.events.js';
 import { team } from './team.js';
 import { teamAccessEvents } from './team-access.events.js';
 import { teamProjects, teamWorkspaces } from './team-access.projection.js';
@@ -13,7 +14,7 @@ import { user } from './user.js';
 export const peopleSlice: Slice = {
   // Not after the room: under this name databases remember which of sql/ they have had (event-store/migrate.ts).
   name: 'access',
-  kinds: { ...kindsOf(peopleEvents), ...kindsOf(teamAccessEvents) },
+  kinds: { ...kindsOf(peopleEvents), ...kindsOf(teamAccessEvents), ...kindsOf(peopleReads) },
   aggregates: [
     aggregate('user', user),
     aggregate('ou', membership),

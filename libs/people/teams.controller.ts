@@ -21,8 +21,10 @@ import {
   type Resource,
 } from '#json-api';
 import { CurrentActor, ORGANIZATION_ACCESS, type Actor } from '#access';
+import { Reads } from '#reads';
 import { membershipResource } from './organization-memberships.document.js';
 import { membersOf } from './organization-memberships.queries.js';
+import type { PeopleRead } from './reads.events.js';
 import { VISIBILITIES, type TeamChanges } from './team.js';
 import { teamResource } from './teams.document.js';
 import { ChangeTeamMembers, CreateTeam, ToTeam } from './teams.handler.js';
@@ -60,6 +62,7 @@ export class TeamsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('organizations/:organization/teams')
@@ -147,6 +150,16 @@ export class TeamsController {
     const ids = [...new Set(teams.flatMap(({ members }) => members))];
     if (!first || includes.size === 0 || ids.length === 0) return [];
     const members = await membersOf(this.database, actor, first.organization, ids);
+    const listed = teams.map(({ id, members: { length } }) => ({
+      organization: first.organization,
+      team: id,
+      count: length,
+    }));
+    await this.reads.record<PeopleRead>(
+      actor,
+      first.organization,
+      ...listed.map((data) => ({ type: 'PeopleListed', data }) as const),
+    );
     const memberships = members.flatMap((member) => (member.id === null ? [] : [membershipResource(member)]));
     return [
       ...(includes.has('users') ? members.map(({ person }) => userResource(person, actor)) : []),

@@ -28,6 +28,30 @@ describe('a user', () => {
     given(created).when(update({})).yields();
   });
 
+  it('is forgotten, for good', () => {
+    const forget: UserCommand = { type: 'ForgetUser', data: { owned: [], isLastAdmin: false } };
+    const forgotten: UserEvent = { type: 'UserForgotten', data: {} };
+    given(created).when(forget).yields(forgotten);
+    given().when(forget).refuses('not-found', 'Not found');
+    given(created, forgotten).when(forget).refuses('not-found', 'Not found');
+    given(created, forgotten)
+      .when(update({ username: 'bob' }))
+      .refuses('not-found', 'Not found');
+    given(created, forgotten).when({ type: 'CreateUser', data }).refuses('conflict', 'User exists already');
+    expect(given(created, forgotten).state).toEqual({ status: 'forgotten' });
+  });
+
+  it('is not forgotten while nobody else could take their place', () => {
+    const forget = (owned: readonly string[], isLastAdmin: boolean): UserCommand => ({
+      type: 'ForgetUser',
+      data: { owned, isLastAdmin },
+    });
+    given(created)
+      .when(forget(['acme', 'rival'], false))
+      .refuses('unprocessable', 'The last active owner of acme, rival cannot be forgotten');
+    given(created).when(forget([], true)).refuses('unprocessable', 'The last administrator of the site');
+  });
+
   it('must be there to change', () =>
     given()
       .when(update({ username: 'bob' }))

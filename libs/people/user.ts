@@ -12,14 +12,23 @@ import {
 
 type Birth = { username: string; email: string | null; siteAdmin: boolean };
 
-export type UserChanges = Partial<{ readonly username: string; readonly email: string }>;
+/** An address that has been forgotten is read as null; nobody asks for that. */
+export type UserChanges = Partial<{ readonly username: string; readonly email: string | null }>;
 
-export type UserEvent = Message<'UserCreated', Birth> | Message<'UserUpdated', { changes: UserChanges }>;
+/** With it goes the key to their texts: no event tells any more what they were called (ADR 25). */
+export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
-export type UserCommand = Message<'CreateUser', Birth> | Message<'UpdateUser', { changes: UserChanges }>;
+export type UserEvent =
+  Message<'UserCreated', Birth> | Message<'UserUpdated', { changes: UserChanges }> | UserForgotten;
+
+export type UserCommand =
+  | Message<'CreateUser', Birth>
+  | Message<'UpdateUser', { changes: UserChanges }>
+  /** `owned`: names of organizations that they alone own; `isLastAdmin`: of the site. */
+  | Message<'ForgetUser', { owned: readonly string[]; isLastAdmin: boolean }>;
 
 type User =
-  | { readonly status: 'absent' }
+  | { readonly status: 'absent' | 'forgotten' }
   | { readonly status: 'active'; readonly username: string; readonly email: string | null };
 
 const USERNAME = { ...IN_PATHS, attribute: 'username', most: 64 };
@@ -42,19 +51,30 @@ export const user: Decider<User, UserCommand, UserEvent> = {
   initial: { status: 'absent' },
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
-      if (state.status === 'active') throw conflict('User exists already');
+      if (state.status !== 'absent') throw conflict('User exists already');
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },
     UpdateUser: ({ changes }, state) => {
       if (state.status !== 'active') throw notFound();
       const changed = differences(state, changes);
       if (changed.username !== undefined) checkName(changed.username, USERNAME);
-      if (changed.email !== undefined) checkEmail(changed.email);
+      if (changed.email !== undefined) checkEmail(changed.email ?? '');
       return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
+    },
+    ForgetUser: ({ owned, isLastAdmin }, state) => {
+      if (state.status !== 'active') throw notFound();
+      if (owned.length > 0) {
+        throw unprocessable(
+          `The last active owner of ${owned.join(', ')} cannot be forgotten; name another owner first`,
+        );
+      }
+      if (isLastAdmin) throw unprocessable('The last administrator of the site cannot be forgotten');
+      return [{ type: 'UserForgotten', data: {} }];
     },
   },
   evolve: {
     UserCreated: ({ username, email }) => ({ status: 'active', username, email }),
     UserUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
+    UserForgotten: () => ({ status: 'forgotten' }),
   },
 };

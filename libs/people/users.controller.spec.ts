@@ -11,7 +11,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { ensureAdmin, ensureUser, issueUserToken } from './people.operator.js';
+import { ensureAdmin, ensureUser, forgetUserNamed, issueUserToken } from './people.operator.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -189,5 +189,21 @@ describe('the first administrator', () => {
     const secret = house.ids.secret();
     await ensureAdmin(store, house.ids, secret);
     expect(await details(secret)).toMatchObject({ id, attributes: { username: 'root', 'is-site-admin': true } });
+  });
+});
+
+describe('an operator', () => {
+  it('forgets somebody by their name, once', async () => {
+    const { store, house } = server;
+    const { token, id } = await makeMember(server, 'acme', 'leaver');
+    await forgetUserNamed(store, house.ids, 'leaver');
+    answered(await server.as(token).get('/api/v2/account/details'), 401);
+    const [born, ...rest] = await store.stream(id);
+    expect(born?.data).toEqual({ username: id, email: null, siteAdmin: false });
+    expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
+    await expect(forgetUserNamed(store, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
+    const other = await makeMember(server, 'acme', 'leaver');
+    expect(other).toMatchObject({ username: 'leaver', email: 'leaver@people.test' });
+    expect(other.id).not.toBe(id);
   });
 });

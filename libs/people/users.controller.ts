@@ -1,11 +1,11 @@
-import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#event-store';
 import { document, given, parseBody, resourceBody, type Document } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
 import { userResource } from './users.document.js';
-import { UpdateAccount } from './users.handler.js';
+import { ForgetUser, UpdateAccount } from './users.handler.js';
 import { accountOf, userFor } from './users.queries.js';
 
 const updateBody = resourceBody(
@@ -37,5 +37,12 @@ export class UsersController {
   @Get('users/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return document(userResource(await userFor(this.database, actor, id), actor));
+  }
+
+  /** For who runs the site: the person leaves everything, and their name and addresses are forgotten. */
+  @Delete('admin/users/:id')
+  @HttpCode(204)
+  async forget(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ForgetUser(id, actor));
   }
 }

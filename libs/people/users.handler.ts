@@ -1,9 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
 import { EventStore, brokenUnique, firstRow } from '#event-store';
-import { contextOf, may, SITE, type Actor } from '#access';
+import { contextOf, demand, fresh, may, SITE, type Actor } from '#access';
 import { user, type UserChanges } from './user.js';
-import { userById, userForCommand, type UserRow } from './users.queries.js';
+import { forgetUser } from './users.forgetting.js';
+import { userById, userForCommand, userToForget, type UserRow } from './users.queries.js';
 
 /** A change of the caller's own account. */
 export class UpdateAccount extends Command<UserRow> {
@@ -48,5 +49,29 @@ export class UsersHandler implements ICommandHandler<UpdateAccount> {
       })
       .catch(refuseTaken);
     return firstRow<UserRow>(rows);
+  }
+}
+
+/** Somebody wants to be forgotten; asked by who runs the site. */
+export class ForgetUser extends Command<void> {
+  constructor(
+    readonly id: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ForgetUser)
+export class ForgetUserHandler implements ICommandHandler<ForgetUser> {
+  constructor(private readonly store: EventStore) {}
+
+  execute({ id, actor }: ForgetUser): Promise<void> {
+    const load = async () => {
+      const found = await userToForget(this.store.database, id, fresh(actor));
+      demand(actor, 'forget-user', SITE);
+      return found;
+    };
+    return forgetUser(this.store, { id, context: contextOf(actor), load });
   }
 }

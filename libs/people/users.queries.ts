@@ -1,6 +1,8 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotAt, type Database, type Snapshot } from '#event-store';
+import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, may, type Actor, type Identity, type Permission, type Place } from '#access';
+import { tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
+import { ownersBy } from './teams.queries.js';
 
 export type UserRow = {
   readonly id: string;
@@ -54,3 +56,43 @@ export const userForCommand = async (
   if (!row?.snapshot) throw notFound();
   return { snapshot: row.snapshot, email: row.email };
 };
+
+type Held = { readonly id: string; readonly organization: string; readonly snapshot: Snapshot };
+
+/** A person with all that ends with them. */
+export type UserToForget = {
+  readonly username: string;
+  readonly snapshot: Snapshot;
+  readonly memberships: readonly Held[];
+  /** `owners`: who owns the organization by that team; null where it gives no ownership. */
+  readonly teams: readonly (Held & { readonly organizationName: string; readonly owners: readonly string[] | null })[];
+  readonly tokens: readonly OwnedToken[];
+  readonly siteAdmin: boolean;
+  readonly isLastAdmin: boolean;
+};
+
+/** `where` says more of who may ask. */
+export const userToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
+  database.row<UserToForget>(sql`
+    select u.username, ${snapshotOf('s')} as snapshot, ${tokensOf(sql.raw('u.id'))} as tokens,
+           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+                                                         'snapshot', ${snapshotOf('sm')}) order by m.id)
+                       from organization_memberships m join event_store.streams sm on sm.stream = m.id
+                      where m.user_id = u.id), '[]') as memberships,
+           coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organization', t.organization,
+                                                         'organizationName', o.name, 'owners', ${ownersBy(sql.raw('t.id'))},
+                                                         'snapshot', ${snapshotOf('st')}) order by t.id)
+                       from team_members tm join teams t on t.id = tm.team join organizations o on o.id = t.organization
+                       join event_store.streams st on st.stream = t.id
+                      where tm.user_id = u.id), '[]') as teams,
+           u.site_admin as "siteAdmin",
+           u.site_admin and not exists (select 1 from users x where x.site_admin and x.id <> u.id) as "isLastAdmin"
+      from users u join event_store.streams s on s.stream = u.id
+     where u.id = ${id} and ${where}`);
+
+/** Whether they are in any organization or team. */
+export const belongsSomewhere = (id: string): Sql => sql`
+  exists (select 1 from organization_memberships where user_id = ${id})
+  or exists (select 1 from team_members where user_id = ${id})`;
+
+export const HAS_NO_ADMIN = sql`not exists (select 1 from users where site_admin)`;

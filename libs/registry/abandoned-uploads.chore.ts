@@ -7,6 +7,7 @@ import { ReleaseFiles } from './release.files.js';
 /** Nothing that was begun so long ago is still going on: no upload takes longer than a day (release-files.handler.ts). */
 const ABANDONED_AFTER_MS = 48 * 60 * 60 * 1000;
 const AT_ONCE = 100;
+const EVERY_MS = 60 * 60 * 1000;
 
 /**
  * Removes files that were stored without the log being told: the process was killed in between, or the file was no longer
@@ -16,6 +17,7 @@ export const abandonedUploads = (database: Database, blobs: BlobStore, clock: Cl
   const files = new ReleaseFiles(blobs);
   return {
     name: 'abandoned_uploads',
+    everyMs: EVERY_MS,
     run: async ({ signal, done }) => {
       const before = new Date(clock.now().getTime() - ABANDONED_AFTER_MS);
       const session = await database.session();

@@ -18,7 +18,7 @@ const clock = new StandingClock();
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
-  chore = retentionChore(server.store, clock, server.house.ids);
+  chore = retentionChore(server.store, clock, server.house.ids, 60_000);
 });
 
 afterAll(() => server.close());

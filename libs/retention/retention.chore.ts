@@ -10,8 +10,9 @@ import { dueVersion, dueVersions, hasOtherPolicy } from './retention.queries.js'
  * Found in pages by their age; whether it is really due is asked of each one once more, together with what it is appended
  * on. So it does no harm to run it twice, and a policy or a lock that changes meanwhile counts.
  */
-export const retentionChore = (store: EventStore, clock: Clock, ids: Ids): Chore => ({
+export const retentionChore = (store: EventStore, clock: Clock, ids: Ids, everyMs: number): Chore => ({
   name: 'data_retention',
+  everyMs,
   run: async ({ signal, done }) => {
     const now = clock.now();
     const context = systemContext('data retention', ids.uuid());

@@ -7,23 +7,28 @@ import {
   Param,
   Put,
   Redirect,
+  Req,
   StreamableFile,
   type HttpRedirectResponse,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { CurrentActor, Public, type Actor } from '#access';
+import { CurrentActor, Public, systemContext, type Actor } from '#access';
 import { Database } from '#event-store';
+import { Reads, shownOnce } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { ConfigurationLinks } from './configuration-version.links.js';
 import { ReceiveConfiguration } from './configuration-versions.handler.js';
 import {
   configurationVersionFor,
-  configurationStatus,
+  linkedConfiguration,
   type ConfigurationVersionTarget,
+  type LinkedConfiguration,
 } from './configuration-versions.queries.js';
+import type { ConfigurationRead } from './reads.events.js';
 
 /** Archives of configuration versions: plain bytes, no JSON:API. */
 @Controller('api/v2')
@@ -33,6 +38,7 @@ export class ConfigurationFilesController {
     private readonly database: Database,
     private readonly files: ConfigurationFiles,
     private readonly links: ConfigurationLinks,
+    private readonly reads: Reads,
   ) {}
 
   /** The signed link stands for the token. */
@@ -59,18 +65,38 @@ export class ConfigurationFilesController {
   @Get('configuration-versions/download/:token')
   @Public()
   @Header('content-type', 'application/octet-stream')
-  async content(@Param('token') token: string): Promise<StreamableFile> {
-    const id = this.links.downloadOf(token);
+  async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
+    const { id, givenTo } = this.links.downloadOf(token);
     // It may have been archived or deleted since the link was given out.
-    const status = await configurationStatus(this.database, id);
-    const found = status === 'uploaded' ? await this.files.get(id) : null;
-    if (!found) throw notFound('The archive is not here');
-    return new StreamableFile(found.content, { type: 'application/octet-stream', length: found.size });
+    const version = await linkedConfiguration(this.database, id);
+    const found = version?.status === 'uploaded' ? await this.files.get(id) : null;
+    if (!version || !found) throw notFound('The archive is not here');
+    const content = await shownOnce(found.content, this.recordArchive(version, givenTo, request));
+    return new StreamableFile(content, { type: 'application/octet-stream', length: found.size });
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {
-    const { id, status } = await configurationVersionFor(this.database, actor, target);
+    const { id, status, organization, workspace } = await configurationVersionFor(this.database, actor, target);
     if (status !== 'uploaded') throw notFound('The archive is not here');
-    return { url: this.links.download(id), statusCode: 302 };
+    const data = { configurationVersion: id, workspace, shown: 'link', linkOf: actor.id } as const;
+    await this.reads.record<ConfigurationRead>(actor, organization, { type: 'ConfigurationVersionDownloaded', data });
+    return { url: this.links.download(id, actor.id), statusCode: 302 };
+  }
+
+  /** Whoever holds the link: the client is known, and whom it was given to. */
+  private recordArchive(
+    { id, organization, workspace }: LinkedConfiguration,
+    linkOf: string,
+    { id: requestId, ip, headers }: FastifyRequest,
+  ): Promise<void> {
+    const context = {
+      ...systemContext('signed link', requestId),
+      request: { id: requestId, address: ip, userAgent: headers['user-agent'] ?? null },
+    };
+    const data = { configurationVersion: id, workspace, shown: 'archive', linkOf } as const;
+    return this.reads.recordAs<ConfigurationRead>(context, organization, {
+      type: 'ConfigurationVersionDownloaded',
+      data,
+    });
   }
 }

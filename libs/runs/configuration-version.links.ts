@@ -15,8 +15,10 @@ export class ConfigurationLinks {
     return `${this.publicUrl}/api/v2/configuration-versions/upload/${this.uploads.sign(id)}`;
   }
 
-  download(id: string): string {
-    return `${this.publicUrl}/api/v2/configuration-versions/download/${this.downloads.sign(id, DOWNLOAD_LIFE_MS)}`;
+  /** Remembers whom it was given to: who comes with it shows no token, and is told of in the trail. */
+  download(id: string, givenTo: string): string {
+    const token = this.downloads.sign(`${id} ${givenTo}`, DOWNLOAD_LIFE_MS);
+    return `${this.publicUrl}/api/v2/configuration-versions/download/${token}`;
   }
 
   /** The version that may be uploaded; throws `forbidden` for a token that is not ours or has expired. */
@@ -24,7 +26,8 @@ export class ConfigurationLinks {
     return this.uploads.subjectOf(token);
   }
 
-  downloadOf(token: string): string {
-    return this.downloads.subjectOf(token);
+  downloadOf(token: string): { readonly id: string; readonly givenTo: string } {
+    const [id = '', givenTo = ''] = this.downloads.subjectOf(token).split(' ');
+    return { id, givenTo };
   }
 }

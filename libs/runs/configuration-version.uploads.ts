@@ -13,7 +13,7 @@ import {
 } from './configuration-version.js';
 import {
   configurationForUpload,
-  configurationStatus,
+  linkedConfiguration,
   placeOfMaker,
   type ConfigurationForUpload,
 } from './configuration-versions.queries.js';
@@ -62,7 +62,7 @@ export class ConfigurationUploads {
   ) {}
 
   async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const status = await configurationStatus(this.store.database, id);
+    const status = await this.statusOf(id);
     if (status === 'pending') return this.upload(id, content);
     if (status === 'errored') throw conflict('What was uploaded could not be used; make another configuration version');
     if (status !== 'uploaded') throw notFound();
@@ -81,10 +81,14 @@ export class ConfigurationUploads {
     try {
       await this.tell(id, { type: 'UploadConfiguration', data: { size } });
     } catch (error) {
-      const isLeft = error instanceof Refused && isHopeless(await configurationStatus(this.store.database, id));
+      const isLeft = error instanceof Refused && isHopeless(await this.statusOf(id));
       if (isLeft) await this.files.remove(id);
       throw error;
     }
+  }
+
+  private async statusOf(id: string): Promise<ConfigurationStatus | null> {
+    return (await linkedConfiguration(this.store.database, id))?.status ?? null;
   }
 
   private async demandStored(id: string, sent: Buffer): Promise<void> {

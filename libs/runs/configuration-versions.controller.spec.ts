@@ -19,6 +19,7 @@ import {
 } from '../../test/support/seeds.js';
 import { until } from '../../test/support/product.js';
 import { pathOf } from '../../test/support/state-file.js';
+import { countingApart } from '../../test/support/recording.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { runsSlice } from './index.js';
@@ -507,10 +508,11 @@ describe('the log and the views', () => {
   it('read a version with one statement, and make one with a look and a decision', async () => {
     const { id, workspace } = await uploaded();
     withoutSignals(server.store);
+    const count = countingApart(server);
     const counted = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = server.database.count.roundTrips;
+      const before = count().roundTrips;
       await work();
-      return server.database.count.roundTrips - before;
+      return count().roundTrips - before;
     };
     expect(await counted(() => server.get(`/api/v2/${TYPE}/${id}`))).toBe(1);
     expect(await counted(() => server.get(`/api/v2/workspaces/${workspace}/configuration-versions`))).toBe(1);

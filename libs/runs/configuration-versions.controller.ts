@@ -15,6 +15,7 @@ import {
   type Document,
   type Query as QueryOf,
 } from '#json-api';
+import { Reads } from '#reads';
 import { ConfigurationLinks } from './configuration-version.links.js';
 import { configurationVersionResource } from './configuration-versions.document.js';
 import {
@@ -28,6 +29,7 @@ import {
   type ConfigurationVersionRow,
   type ConfigurationVersionTarget,
 } from './configuration-versions.queries.js';
+import { configurationsShown, type ConfigurationRead } from './reads.events.js';
 
 /** Versions are not made of commits yet: what is known of those brings nothing. */
 const INCLUDES = ['ingress_attributes', 'run'] as const;
@@ -48,6 +50,7 @@ export class ConfigurationVersionsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly links: ConfigurationLinks,
+    private readonly reads: Reads,
   ) {}
 
   @Post('workspaces/:id/configuration-versions')
@@ -121,6 +124,7 @@ export class ConfigurationVersionsController {
   private async showOne(target: ConfigurationVersionTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const included = this.included(query);
     const row = await configurationVersionFor(this.database, actor, target);
+    await this.reads.record<ConfigurationRead>(actor, row.organization, ...configurationsShown([row]));
     return document(configurationVersionResource(row), included);
   }
 

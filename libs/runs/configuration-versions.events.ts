@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKind, EventKinds } from '#kernel';
+import { nameAt, type EventKind, type EventKinds } from '#kernel';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
 
 const resource = 'configuration_version';
@@ -30,6 +30,7 @@ export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> =
       action: 'create',
       meta: ({ workspace, speculative, provisional }) => ({ workspace_id: workspace, speculative, provisional }),
     },
+    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
   },
   ConfigurationVersionUploaded: {
     schemaVersion: 1,

@@ -1,5 +1,6 @@
-import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
+import { forgetName, sql, type Projection, type Sql, type Timestamp } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
+import type { UserForgotten } from '#people';
 import type { WorkspaceEvent } from '#workspaces';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
 
@@ -12,7 +13,7 @@ const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more
      set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
    where id = ${id}`;
 
-export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted> = {
+export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted | UserForgotten> = {
   name: 'configuration_versions',
   tables: ['configuration_versions'],
   on: {
@@ -40,5 +41,6 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
       reaching(stream, 'backing_data_permanently_deleted', time),
     WorkspaceDeleted: (_, { stream }) => sql`delete from configuration_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from configuration_versions where organization = ${stream}`,
+    UserForgotten: (_, { stream }) => forgetName('configuration_versions', 'created_by', stream),
   },
 };

@@ -20,6 +20,7 @@ import type { ExecutionMode } from './runs.queries.js';
 export type ConfigurationVersionRow = {
   readonly id: string;
   readonly organization: string;
+  readonly workspace: string;
   readonly source: string;
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;
@@ -33,7 +34,8 @@ export type ConfigurationVersionRow = {
   readonly grants: readonly Grant[];
 };
 
-const COLUMNS = sql.raw(`c.id, c.organization, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
+const COLUMNS =
+  sql.raw(`c.id, c.organization, c.workspace, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
   c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
 
 const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, 'w');
@@ -150,13 +152,13 @@ export const configurationForCommand = async (
 export const isInUse = (id: string): Sql =>
   sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
 
+export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organization' | 'workspace' | 'status'>;
+
 /** For who holds a signed link: nobody is asked about. */
-export const configurationStatus = async (database: Database, id: string): Promise<ConfigurationStatus | null> => {
-  const row = await database.row<{ status: ConfigurationStatus }>(
-    sql`select c.status from configuration_versions c where c.id = ${id}`,
+export const linkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
+  database.row(
+    sql`select c.id, c.organization, c.workspace, c.status from configuration_versions c where c.id = ${id}`,
   );
-  return row?.status ?? null;
-};
 
 /** What an upload is to be told to, and what a run is made of that begins with it. */
 export type ConfigurationForUpload = {

@@ -21,6 +21,7 @@ import {
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { runsSlice } from './index.js';
 import { withoutSignals } from '../../test/support/log.js';
+import { countingApart, type CountedApart } from '../../test/support/recording.js';
 
 /** Never twice the same time, and further ahead where a test says so. */
 class MovedClock extends Clock {
@@ -820,10 +821,11 @@ describe('a workspace', () => {
 });
 
 describe('the cost', () => {
+  let count: () => CountedApart;
   const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
-    const before = { ...quiet.database.count };
+    const before = count();
     const { status } = await request();
-    const { statements, roundTrips } = quiet.database.count;
+    const { statements, roundTrips } = count();
     return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
   };
   let quiet: TestServer;
@@ -834,6 +836,7 @@ describe('the cost', () => {
     await makeOrganization(quiet, 'acme');
     // The signal to followers goes out after the answer: it belongs to no request.
     withoutSignals(quiet.store);
+    count = countingApart(quiet);
     workspace = await makeWorkspace(quiet, 'acme', 'one');
     await makeConfigurationVersion(quiet, workspace);
     for (let n = 0; n < 100; n += 1) await makeRun(quiet, workspace, { 'plan-only': n % 2 === 0 });

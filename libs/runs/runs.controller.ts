@@ -5,6 +5,7 @@ import { Clock } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, pageDocument, pageOf, type Document, type Listed, type Query as QueryOf } from '#json-api';
+import { Reads } from '#reads';
 import { RunRenderer } from './runs.renderer.js';
 import { commentOf, newRun, progressOf } from './runs.body.js';
 import { filterOf } from './runs.filter.js';
@@ -21,6 +22,7 @@ export class RunsController {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly renderer: RunRenderer,
+    private readonly reads: Reads,
   ) {}
 
   @Post('runs')
@@ -33,7 +35,9 @@ export class RunsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = runIncludes(query);
     const row = await runFor(this.database, actor, 'read-runs', id);
-    const included = includes ? await includedWith(this.database, [row], includes, actor) : undefined;
+    const included = includes
+      ? await includedWith(this.database, [row], includes, { actor, reads: this.reads })
+      : undefined;
     return document(this.renderer.resource(row, actor), included);
   }
 
@@ -143,7 +147,9 @@ export class RunsController {
     { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const data = rows.map((row) => this.renderer.resource(row, actor));
-    const included = includes ? await includedWith(this.database, rows, includes, actor) : undefined;
+    const included = includes
+      ? await includedWith(this.database, rows, includes, { actor, reads: this.reads })
+      : undefined;
     return pageDocument(data, pageOf(query), total, request.url, included);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DataOf, EventKind, EventKinds } from '#kernel';
+import { nameAt, type DataOf, type EventKind, type EventKinds } from '#kernel';
 import type { RunOptions } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
 import { RUN_SOURCES, type Counts, type Person, type RunEvent, type Stage } from './run.js';
@@ -34,11 +34,16 @@ const nothing = z.strictObject({});
 
 type Kind<T extends RunEvent['type']> = EventKind<DataOf<RunEvent, T>>;
 
-const kind = <T extends RunEvent['type']>(schema: Kind<T>['schema'], audit: Kind<T>['audit']): Kind<T> => ({
+const kind = <T extends RunEvent['type']>(
+  schema: Kind<T>['schema'],
+  audit: Kind<T>['audit'],
+  personal?: Kind<T>['personal'],
+): Kind<T> => ({
   schemaVersion: 1,
   topic: 'runs',
   schema,
   audit,
+  ...(personal ? { personal } : {}),
 });
 
 const told = (action: string) => ({ resource: 'run', action });
@@ -58,6 +63,7 @@ export const runEvents: EventKinds<RunEvent> = {
       options,
     }),
     { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
+    ({ createdBy }) => nameAt('createdBy', createdBy),
   ),
   RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens by itself when the workspace is free' }),
   RunStageReached: kind<'RunStageReached'>(
@@ -68,7 +74,9 @@ export const runEvents: EventKinds<RunEvent> = {
   RunPlanned: kind<'RunPlanned'>(z.strictObject({ hasChanges: z.boolean(), resources: counts, message }), progress),
   RunPlannedAndFinished: kind<'RunPlannedAndFinished'>(nothing, { unaudited: 'follows from the plan by itself' }),
   RunPlanSaved: kind<'RunPlanSaved'>(nothing, { unaudited: 'follows from the plan by itself' }),
-  RunConfirmed: kind<'RunConfirmed'>(z.strictObject({ confirmedBy: person }), told('apply')),
+  RunConfirmed: kind<'RunConfirmed'>(z.strictObject({ confirmedBy: person }), told('apply'), ({ confirmedBy }) =>
+    nameAt('confirmedBy', confirmedBy),
+  ),
   RunApplyQueued: kind<'RunApplyQueued'>(nothing, {
     unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
   }),
@@ -85,10 +93,14 @@ export const runEvents: EventKinds<RunEvent> = {
   }),
   RunForceCanceled: kind<'RunForceCanceled'>(nothing, told('force_cancel')),
   RunForceExecuted: kind<'RunForceExecuted'>(nothing, told('force_execute')),
-  RunCommented: kind<'RunCommented'>(z.strictObject({ id: z.string(), body: z.string(), author: person }), {
-    resource: 'workspace_comment',
-    action: 'create',
-    id: ({ id }) => id,
-    meta: (_, { stream }) => ({ resource: stream }),
-  }),
+  RunCommented: kind<'RunCommented'>(
+    z.strictObject({ id: z.string(), body: z.string(), author: person }),
+    {
+      resource: 'workspace_comment',
+      action: 'create',
+      id: ({ id }) => id,
+      meta: (_, { stream }) => ({ resource: stream }),
+    },
+    ({ author }) => nameAt('author', author),
+  ),
 };

@@ -3,9 +3,11 @@ import { may, type Actor } from '#access';
 import { relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
 import { includesOf, readRelated, related, type Query, type Related, type Resource } from '#json-api';
+import { Reads } from '#reads';
 import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { configurationVersionResource } from './configuration-versions.document.js';
 import { configurationVersionsByIds, type ConfigurationVersionRow } from './configuration-versions.queries.js';
+import { configurationsShown, type ConfigurationRead } from './reads.events.js';
 import { commentResource } from './run-events.document.js';
 import { commentsOfRuns, type CommentRow } from './run-events.queries.js';
 import { applyResource, planResource } from './runs.document.js';
@@ -31,15 +33,18 @@ export type Includes = ReadonlySet<string>;
 
 export const runIncludes = (query: Query): Includes | null => includesOf(query, INCLUDES);
 
+/** Who asks, and where it is said what they are shown. */
+export type Reader = { readonly actor: Actor; readonly reads: Reads };
+
 /** What the includes ask for, in one more statement at the most. */
 export const includedWith = async (
   database: Database,
   rows: readonly RunRow[],
   includes: Includes,
-  actor: Actor,
+  reader: Reader,
 ): Promise<Resource[]> => [
   ...phasesOf(rows, includes),
-  ...(await readRelated(database, rows.length > 0 ? relatedTo(rows, includes, actor) : [])),
+  ...(await readRelated(database, rows.length > 0 ? relatedTo(rows, includes, reader) : [])),
 ];
 
 /** Plans and applies are in the rows of their runs. */
@@ -48,7 +53,8 @@ export const phasesOf = (rows: readonly RunRow[], includes: Includes): Resource[
   ...(includes.has('apply') ? rows.map(applyResource) : []),
 ];
 
-const relatedTo = (rows: readonly RunRow[], includes: Includes, actor: Actor): Related[] => {
+const relatedTo = (rows: readonly RunRow[], includes: Includes, reader: Reader): Related[] => {
+  const { actor } = reader;
   const people = [
     ...(includes.has('created_by') ? rows.map(({ createdBy }) => createdBy.id) : []),
     ...(includes.has('confirmed_by') ? rows.flatMap(({ confirmedBy }) => confirmedBy?.id ?? []) : []),
@@ -60,7 +66,7 @@ const relatedTo = (rows: readonly RunRow[], includes: Includes, actor: Actor): R
     ...(includes.has('workspace') ? [relatedWorkspaces(textsOf(rows.map(({ workspace }) => workspace)), actor)] : []),
     ...(includes.has('comments') ? [relatedComments(textsOf(readable))] : []),
     ...(asksForConfigurations(includes)
-      ? [relatedConfigurations(textsOf(rows.map(({ configurationVersion }) => configurationVersion)), actor)]
+      ? [relatedConfigurations(textsOf(rows.map(({ configurationVersion }) => configurationVersion)), reader)]
       : []),
   ];
 };
@@ -75,7 +81,9 @@ export const asksForConfigurations = (includes: Includes): boolean =>
   includes.has('configuration_version') || includes.has('configuration_version.ingress_attributes');
 
 /** A run can be made of another workspace's, which the caller may not know: it is left out then. */
-export const relatedConfigurations = (ids: Sql, actor: Actor): Related =>
-  related<ConfigurationVersionRow>(configurationVersionsByIds(ids, actor), (rows) =>
-    rows.filter((row) => may(actor, 'read-configuration-version', row)).map((row) => configurationVersionResource(row)),
-  );
+export const relatedConfigurations = (ids: Sql, { actor, reads }: Reader): Related =>
+  related<ConfigurationVersionRow>(configurationVersionsByIds(ids, actor), async (rows) => {
+    const seen = rows.filter((row) => may(actor, 'read-configuration-version', row));
+    await reads.record<ConfigurationRead>(actor, seen[0]?.organization ?? null, ...configurationsShown(seen));
+    return seen.map((row) => configurationVersionResource(row));
+  });

@@ -3,6 +3,7 @@ import { may, type Actor } from '#access';
 import { relatedUsers } from '#people/to-people';
 import { Clock, sql, type Sql } from '#kernel';
 import { related, type Related, type Resource } from '#json-api';
+import { Reads } from '#reads';
 import { CurrentRuns } from '#workspaces/to-workspace';
 import { RunVariables } from './runs.variables.js';
 import { runResource } from './runs.document.js';
@@ -15,6 +16,7 @@ export class RunRenderer extends CurrentRuns {
   constructor(
     private readonly clock: Clock,
     private readonly variables: RunVariables,
+    private readonly reads: Reads,
   ) {
     super();
   }
@@ -35,11 +37,11 @@ export class RunRenderer extends CurrentRuns {
         return [...seen.map((row) => this.resource(row, actor)), ...phasesOf(seen, includes)];
       }),
       ...(includes.has('created_by') ? [relatedUsers(named(`r.created_by ->> 'id'`), actor)] : []),
-      ...(asksForConfigurations(includes) ? [relatedConfigurations(named('r.configuration_version'), actor)] : []),
+      ...(asksForConfigurations(includes) ? [this.relatedConfigurations(named('r.configuration_version'), actor)] : []),
     ];
   }
 
   override relatedConfigurations(ids: Sql, actor: Actor): Related {
-    return relatedConfigurations(ids, actor);
+    return relatedConfigurations(ids, { actor, reads: this.reads });
   }
 }

@@ -2,6 +2,7 @@ import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { configurationVersion } from './configuration-version.js';
 import { configurationVersionEvents } from './configuration-versions.events.js';
 import { configurationVersions } from './configuration-versions.projection.js';
+import { configurationReads } from './reads.events.js';
 import { run } from './run.js';
 import { runTokens } from './run-tokens.projection.js';
 import { runQueueFollower } from './run-queue.follower.js';
@@ -11,7 +12,7 @@ import { runs, runSecrets } from './runs.projection.js';
 /** Runs, their plans, applies and comments, and the configuration versions that they are made of. */
 export const runsSlice: Slice = {
   name: 'runs',
-  kinds: { ...kindsOf(runEvents), ...kindsOf(configurationVersionEvents) },
+  kinds: { ...kindsOf(runEvents), ...kindsOf(configurationVersionEvents), ...kindsOf(configurationReads) },
   aggregates: [aggregate('run', run), aggregate('cv', configurationVersion)],
   projections: [
     projectionOf(runSecrets),

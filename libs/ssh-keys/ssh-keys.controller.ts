@@ -16,6 +16,8 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { Reads } from '#reads';
+import type { SshKeyRead } from './reads.events.js';
 import { CreateSshKey, ToSshKey } from './ssh-keys.handler.js';
 import { listSshKeys, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
 
@@ -40,17 +42,20 @@ export class SshKeysController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('organizations/:organization/ssh-keys')
   async list(
-    @Param('organization') organization: string,
+    @Param('organization') name: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const { rows, total } = await listSshKeys(this.database, actor, organization, page);
+    const { rows, total, organization } = await listSshKeys(this.database, actor, name, page);
+    const listed = { organization, count: rows.length };
+    await this.reads.record<SshKeyRead>(actor, organization, { type: 'SshKeysListed', data: listed });
     return pageDocument(rows.map(sshKeyResource), page, total, request.url);
   }
 
@@ -67,7 +72,10 @@ export class SshKeysController {
 
   @Get('ssh-keys/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(sshKeyResource(await sshKeyFor(this.database, actor, 'read-ssh-keys', id)));
+    const row = await sshKeyFor(this.database, actor, 'read-ssh-keys', id);
+    const shown = { key: id, name: row.name };
+    await this.reads.record<SshKeyRead>(actor, row.organization, { type: 'SshKeyShown', data: shown });
+    return document(sshKeyResource(row));
   }
 
   @Patch('ssh-keys/:id')

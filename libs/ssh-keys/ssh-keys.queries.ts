@@ -36,7 +36,7 @@ export const listSshKeys = async (
   actor: Actor,
   organizationName: string,
   page: Page,
-): Promise<Listed<SshKeyRow>> => {
+): Promise<Listed<SshKeyRow> & { readonly organization: string }> => {
   const found = await database.rows<SshKeyRow & { owner: string; total: number }>(sql`
     select o.id as owner, (select count(*) from ssh_keys k where k.organization = o.id) as total, page.*
       from organizations o
@@ -47,5 +47,5 @@ export const listSshKeys = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-ssh-keys', { organization: first.owner });
-  return listedIn(found);
+  return { ...listedIn(found), organization: first.owner };
 };

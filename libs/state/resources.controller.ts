@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { pageDocument, pageOf, shownOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { Reads } from '#reads';
+import { shownState, type StateRead } from './reads.events.js';
 import type { StateResource } from './state-file.js';
 import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
@@ -34,6 +36,7 @@ export class ResourcesController {
   constructor(
     private readonly database: Database,
     private readonly files: StateFiles,
+    private readonly reads: Reads,
   ) {}
 
   @Get('workspaces/:id/resources')
@@ -48,6 +51,7 @@ export class ResourcesController {
     if (!current) return pageDocument([], page, 0, request.url);
     const { resources } = await this.files.read(current.id);
     const shown = shownOf(resources, page);
+    await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'resources'));
     const data = shown.map((found) => resource(found, current));
     return pageDocument(data, page, resources.length, request.url);
   }

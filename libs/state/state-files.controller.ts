@@ -5,6 +5,8 @@ import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
 import { CurrentActor, Public, type Actor } from '#access';
 import { Database } from '#event-store';
+import { Reads, shownOnce } from '#reads';
+import { shownState, type StateRead } from './reads.events.js';
 import { ReceiveStateFile } from './state-versions.handler.js';
 import { stateVersionFor } from './state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
@@ -18,6 +20,7 @@ export class StateFilesController {
     private readonly database: Database,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
+    private readonly reads: Reads,
   ) {}
 
   /** The signed link stands for the token (clients.md §4). */
@@ -43,12 +46,15 @@ export class StateFilesController {
   }
 
   private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
-    const { status } = await stateVersionFor(this.database, actor, 'read-state', id);
+    const row = await stateVersionFor(this.database, actor, 'read-state', id);
+    const { status } = row;
     // A file may be here that nobody was told is accepted, or that is deleted and could be restored.
     const isOpen = status === 'finalized' || (kind === 'json-state' && status === 'pending');
     if (!isOpen) throw notFound('The state is not here');
     const found = await this.files.get(id, kind);
     if (!found) throw notFound('The state has not been uploaded in this form');
-    return new StreamableFile(found.content, { type: 'application/json', length: found.size });
+    const recorded = this.reads.record<StateRead>(actor, row.organization, shownState(row, kind));
+    const content = await shownOnce(found.content, recorded);
+    return new StreamableFile(content, { type: 'application/json', length: found.size });
   }
 }

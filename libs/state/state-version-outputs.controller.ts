@@ -4,6 +4,8 @@ import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, pageDocument, pageOf, shownOf, type Document, type Query as QueryOf } from '#json-api';
+import { Reads } from '#reads';
+import { shownState, type StateRead } from './reads.events.js';
 import { outputResource } from './state-versions.document.js';
 import { currentStateVersion, outputFor, stateVersionFor, type OutputRow } from './state-versions.queries.js';
 import { StateFiles } from './state.files.js';
@@ -14,6 +16,7 @@ export class StateVersionOutputsController {
   constructor(
     private readonly database: Database,
     private readonly files: StateFiles,
+    private readonly reads: Reads,
   ) {}
 
   @Get('state-versions/:id/outputs')
@@ -24,10 +27,12 @@ export class StateVersionOutputsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const { outputs, status } = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
-    if (status.startsWith('backing_data_')) throw notFound('The state is not here');
+    const row = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
+    if (row.status.startsWith('backing_data_')) throw notFound('The state is not here');
+    const { outputs } = row;
     const shown = shownOf(outputs, page);
     const values = await this.valuesOf(id, shown);
+    await this.reads.record<StateRead>(actor, row.organization, shownState(row, 'outputs'));
     const data = shown.map((output) => outputResource(output, values.get(output.name)));
     return pageDocument(data, page, outputs.length, request.url);
   }
@@ -43,6 +48,7 @@ export class StateVersionOutputsController {
     const outputs = current?.outputs ?? [];
     const open = outputs.filter(({ sensitive }) => !sensitive);
     const values = await this.valuesOf(current?.id ?? '', open);
+    if (current) await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'outputs'));
     const data = outputs.map((output) =>
       outputResource(output, output.sensitive ? null : (values.get(output.name) ?? null)),
     );
@@ -53,6 +59,8 @@ export class StateVersionOutputsController {
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     const output = await outputFor(this.database, actor, id);
     const values = await this.valuesOf(output.stateVersion, [output]);
+    const version = { id: output.stateVersion, workspace: output.workspace };
+    await this.reads.record<StateRead>(actor, output.organization, shownState(version, 'outputs'));
     return document(outputResource(output, values.get(output.name)));
   }
 

@@ -15,6 +15,7 @@ import {
   related,
   resource,
 } from '../../test/support/seeds.js';
+import { countingApart } from '../../test/support/recording.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { stateSlice } from './index.js';
 import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
@@ -590,10 +591,11 @@ describe('the log and the views', () => {
     const bytes = aState();
     const { body } = await postState(server, id, { serial: 1, state: bytes.toString('base64') }, bytes);
     withoutSignals(server.store);
+    const count = countingApart(server);
     const counted = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = server.database.count.roundTrips;
+      const before = count().roundTrips;
       await work();
-      return server.database.count.roundTrips - before;
+      return count().roundTrips - before;
     };
     const show = `/api/v2/state-versions/${body.data.id as string}?include=outputs`;
     expect(await counted(() => server.get(show))).toBe(1);

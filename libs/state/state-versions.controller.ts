@@ -15,9 +15,11 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
+import { Reads } from '#reads';
 import { CurrentRuns } from '#workspaces/to-workspace';
 import type { BackingDataCommand } from './backing-data.js';
 import { ToBackingData } from './backing-data.handler.js';
+import type { StateRead } from './reads.events.js';
 import { newStateVersion, rolledBack } from './state-versions.body.js';
 import { includedWith, stateVersionIncludes, type Includes } from './state-versions.include.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
@@ -52,6 +54,7 @@ export class StateVersionsController {
     private readonly files: StateFiles,
     private readonly renderer: StateVersionRenderer,
     private readonly runs: CurrentRuns,
+    private readonly reads: Reads,
   ) {}
 
   @Post('workspaces/:id/state-versions')
@@ -130,13 +133,19 @@ export class StateVersionsController {
   ): Promise<Document> {
     const includes = stateVersionIncludes(query);
     const page = pageOf(query);
-    const { rows, total } = await listStateVersions(this.database, actor, filter, page);
+    const { rows, total, workspace, organization } = await listStateVersions(this.database, actor, filter, page);
     const data = await Promise.all(rows.map((row) => this.renderer.resource(row, actor)));
-    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
+    const included = await this.included(rows, includes, actor);
+    const listed = { workspace, count: rows.length };
+    await this.reads.record<StateRead>(actor, organization, { type: 'StateVersionsListed', data: listed });
+    if (includes?.has('outputs')) await this.renderer.record(rows, 'outputs', actor);
+    return pageDocument(data, page, total, request.url, included);
   }
 
   private async render(row: StateVersionRow, includes: Includes | null, actor: Actor): Promise<Document> {
-    return document(await this.renderer.resource(row, actor), await this.included([row], includes, actor));
+    const included = await this.included([row], includes, actor);
+    await this.renderer.record([row], includes?.has('outputs') ? 'outputs' : 'document', actor);
+    return document(await this.renderer.resource(row, actor), included);
   }
 
   private async included(

@@ -118,14 +118,14 @@ export const listStateVersions = async (
   actor: Actor,
   { of, status }: StateVersionFilter,
   page: Page,
-): Promise<Listed<StateVersionRow>> => {
+): Promise<Listed<StateVersionRow> & { readonly workspace: string; readonly organization: string }> => {
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
-  const found = await database.rows<AtWorkspace & StateVersionRow & { total: number }>(sql`
+  const found = await database.rows<AtWorkspace & StateVersionRow & { home: string; total: number }>(sql`
     with target as materialized (
            select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
             where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
               and ${fresh(actor)})
-    select t.organization as owner, t.grants, page.*,
+    select t.id as home, t.organization as owner, t.grants, page.*,
            (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
       from target t
       left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
@@ -134,7 +134,7 @@ export const listStateVersions = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-state', { organization: first.owner, grants: first.grants });
-  return listedIn(found);
+  return { ...listedIn(found), workspace: first.home, organization: first.owner };
 };
 
 export type Repeatable = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
@@ -231,16 +231,16 @@ export const isHopeless = async (database: Database, id: string): Promise<boolea
   return hopeful === undefined;
 };
 
+type OutputForShow = OutputRow & {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly stateVersion: string;
+};
+
 /** One output, where the caller may read outputs of its workspace. */
-export const outputFor = async (
-  database: Database,
-  actor: Actor,
-  id: string,
-): Promise<OutputRow & { readonly stateVersion: string }> => {
-  const row = await database.row<
-    OutputRow & { organization: string; stateVersion: string; grants: readonly Grant[] }
-  >(sql`
-    select s.id, s.organization, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
+export const outputFor = async (database: Database, actor: Actor, id: string): Promise<OutputForShow> => {
+  const row = await database.row<OutputForShow & { grants: readonly Grant[] }>(sql`
+    select s.id, s.organization, s.workspace, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
            s.detailed_type as "detailedType", ${grants(actor)} as grants
       from state_version_outputs s join workspaces w on w.id = s.workspace
       join state_versions v on v.id = s.state_version and v.status = 'finalized'

@@ -1,5 +1,6 @@
-import { sql, type Projection, type Sql } from '#kernel';
+import { forgetName, sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
+import type { UserForgotten } from '#people';
 import type { WorkspaceEvent } from '#workspaces';
 import type { BackingDataEvent } from './backing-data.js';
 import type { StateVersionStatus } from './state-versions.queries.js';
@@ -19,7 +20,7 @@ type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
  * Most events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. What becomes
  * of the files behind a version is in a stream of its own (backing-data.ts).
  */
-export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted> = {
+export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted | UserForgotten> = {
   name: 'state_versions',
   tables: ['state_versions'],
   on: {
@@ -43,6 +44,7 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted
     StateVersionDataPermanentlyDeleted: (_, { stream }) => withStatus(stream, 'backing_data_permanently_deleted'),
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
+    UserForgotten: (_, { stream }) => forgetName('state_versions', 'created_by', stream),
   },
 };
 

@@ -1,9 +1,11 @@
-import { sql, type Projection } from '#kernel';
+import { forgetName, sql, type Projection } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import type { UserForgotten } from '#people';
 
 type Source =
   | Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }>
-  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>
+  | UserForgotten;
 
 /** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
 export const projectTags: Projection<Source> = {
@@ -19,5 +21,6 @@ export const projectTags: Projection<Source> = {
       sql`delete from project_tags where project = ${stream} and key = ${key}`,
     ProjectDeleted: (_, { stream }) => sql`delete from project_tags where project = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from project_tags where organization = ${stream}`,
+    UserForgotten: (_, { stream }) => forgetName('project_tags', 'set_by', stream),
   },
 };

@@ -167,9 +167,9 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     const trail = answered(await reader.get('/api/v2/organization/audit-trail?page[size]=3'), 200).body.data;
     const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
     expect(told).toEqual([
-      [id, updated, 'update', { change: 'tag-bindings', key: 'a', from: '2', to: null }],
-      [id, updated, 'update', { change: 'tag-bindings', key: 'b', from: null, to: '' }],
-      [id, updated, 'update', { change: 'tag-bindings', key: 'a', from: '1', to: '2' }],
+      [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '2', to: null }],
+      [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
+      [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '1', to: '2' }],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DataOf, EventKinds } from '#kernel';
+import { changedIn, type DataOf, type EventKinds } from '#kernel';
 import type { Targets, VariableSetEvent, VariableSetFacts } from './variable-set.js';
 
 const facts = z.strictObject({
@@ -34,7 +34,7 @@ export const variableSetEvents: EventKinds<VariableSetEvent> = {
     audit: {
       resource: 'varset',
       action: 'update',
-      meta: ({ changes }) => ({ change: 'settings', attributes: Object.keys(changes) }),
+      meta: ({ changes }) => ({ change: 'settings', ...changedIn(changes) }),
     },
   },
   VariableSetApplied: { schemaVersion: 1, topic: 'variables', schema: targets, audit: applied('applied') },

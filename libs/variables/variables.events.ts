@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { changedIn, type EventKinds } from '#kernel';
 import type { Owner, VariableEvent, VariableFacts } from './variable.js';
 
 const facts = z.strictObject({
@@ -36,7 +36,7 @@ export const variableEvents: EventKinds<VariableEvent> = {
     schema: z.strictObject({ changes: facts.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
       Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
     >,
-    audit: { resource: 'var', action: 'update', meta: ({ changes }) => ({ attributes: Object.keys(changes) }) },
+    audit: { resource: 'var', action: 'update', meta: ({ changes }) => changedIn(changes) },
   },
   VariableDeleted: {
     schemaVersion: 1,

@@ -74,7 +74,18 @@ export const ownerOf = (actor: Actor, target: OwnerTarget): Sql => {
   return OWNER.workspaces(actor, sql`o.name = ${target.organization} and w.name = ${target.name}`);
 };
 
-type OwnerRow = Place & { readonly type: Owner['type']; readonly grants: readonly Grant[] };
+type OwnerRow = Place & {
+  readonly organization: string;
+  readonly type: Owner['type'];
+  readonly grants: readonly Grant[];
+};
+
+type HomeRow = OwnerRow & { readonly home: string };
+
+/** Whose they are, also where there are none. */
+export type Owned = { readonly owner: Owner; readonly organization: string };
+
+const ownedBy = ({ type, home, organization }: HomeRow): Owned => ({ owner: { type, id: home }, organization });
 
 const PERMISSION = {
   workspaces: { read: 'read-variables', write: 'update-variables' },
@@ -98,15 +109,14 @@ export const listVariables = async (
   actor: Actor,
   target: OwnerTarget,
   page: Page | null,
-): Promise<Listed<VariableRow>> => {
-  const found = await database.rows<VariableRow & OwnerRow & { total: number }>(sql`
-    select owner.type, owner.organization, owner.grants, page.*,
+): Promise<Listed<VariableRow> & Owned> => {
+  const found = await database.rows<VariableRow & HomeRow & { total: number }>(sql`
+    select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
            (select count(*) from variables v where v.owner = owner.id) as total
       from (${ownerOf(actor, target)}) owner
       left join lateral (${variablesOf(sql.raw('owner.id'))} ${page ? limitOf(page) : sql.empty}) page on true
      order by page.key, page.category`);
-  permitted(actor, 'read', found[0]);
-  return listedIn(found);
+  return { ...listedIn(found), ...ownedBy(permitted(actor, 'read', found[0])) };
 };
 
 /** Sets that count in a workspace and how they come to it; a set of a project counts only inside of it. */
@@ -116,18 +126,18 @@ export const setsReaching = (workspace: Sql): Sql => sql`
   select s.id, t.kind from variable_set_targets t join variable_sets s on s.id = t.variable_set
    where t.target in (${workspace}.id, ${workspace}.project) and (s.project is null or s.project = ${workspace}.project)`;
 
-type Candidate = VariableRow & OwnerRow & { readonly source: Source | null };
+type Candidate = VariableRow & HomeRow & { readonly source: Source | null };
 
 /** Of the workspace's own variables and those of all sets that reach it, the ones that count. */
 export const effectiveVariables = async (
   database: Database,
   actor: Actor,
   workspace: string,
-): Promise<readonly VariableRow[]> => {
+): Promise<Owned & { readonly variables: readonly VariableRow[] }> => {
   const reaching = sql`
     select s.*, r.scope from (${setsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
   const found = await database.rows<Candidate>(sql`
-    select owner.type, owner.organization, owner.grants, candidate.*
+    select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
       from (${ownerOf(actor, { workspace })}) owner
       left join lateral (
         select ${COLUMNS}, null::jsonb as source ${FROM} where v.owner = owner.id
@@ -137,8 +147,8 @@ export const effectiveVariables = async (
                                   'ownedBy', case when s.project is null then 'organization' else 'project' end)
           ${FROM} join (${reaching}) s on s.id = v.owner) candidate on true
      order by candidate.key, candidate.category`);
-  permitted(actor, 'read', found[0]);
-  return effective(found.filter((row) => row.id !== null));
+  const owned = ownedBy(permitted(actor, 'read', found[0]));
+  return { ...owned, variables: effective(found.filter((row) => row.id !== null)) };
 };
 
 type VariableAndOwner = VariableRow & OwnerRow;
@@ -149,7 +159,7 @@ export const variableFor = async (
   actor: Actor,
   target: OwnerTarget,
   id: string,
-): Promise<VariableRow> =>
+): Promise<VariableAndOwner> =>
   permitted(
     actor,
     'read',
@@ -162,7 +172,6 @@ export const variableFor = async (
 /** What a decision about a variable, or about a new one, needs to know. */
 export type PlaceForVariable = OwnerRow & {
   readonly owner: string;
-  readonly organization: string;
   readonly held: readonly Held[];
 };
 

@@ -1,4 +1,5 @@
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { variableReads } from './reads.events.js';
 import { variableSet } from './variable-set.js';
 import { variableSetEvents } from './variable-sets.events.js';
 import { variable } from './variable.js';
@@ -8,7 +9,7 @@ import { variables, variableSecrets } from './variables.projection.js';
 /** Variables of workspaces, and the sets of them that many workspaces share. */
 export const variablesSlice: Slice = {
   name: 'variables',
-  kinds: { ...kindsOf(variableEvents), ...kindsOf(variableSetEvents) },
+  kinds: { ...kindsOf(variableEvents), ...kindsOf(variableSetEvents), ...kindsOf(variableReads) },
   aggregates: [aggregate('var', variable), aggregate('varset', variableSet)],
   projections: [projectionOf(variableSecrets), projectionOf(variables)],
   followers: [],

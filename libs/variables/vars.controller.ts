@@ -16,6 +16,8 @@ import {
   type Page,
   type Query as QueryOf,
 } from '#json-api';
+import { Reads } from '#reads';
+import type { VariableRead } from './reads.events.js';
 import { changesOf, createAnywhereBody, createBody, updateBody } from './variables.body.js';
 import { variableResource } from './variables.document.js';
 import { CreateVariable, ToVariable } from './variables.handler.js';
@@ -23,6 +25,7 @@ import {
   effectiveVariables,
   listVariables,
   variableFor,
+  type Owned,
   type OwnerTarget,
   type VariableRow,
 } from './variables.queries.js';
@@ -51,6 +54,7 @@ export class VarsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('workspaces/:id/vars')
@@ -110,9 +114,11 @@ export class VarsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const asked = askedPage(query);
-    const all = await effectiveVariables(this.database, actor, workspace);
+    const { variables: all, ...owned } = await effectiveVariables(this.database, actor, workspace);
     const page = asked ?? wholePage(all.length);
-    return pageDocument(shownOf(all, page).map(variableResource), page, all.length, request.url);
+    const shown = shownOf(all, page);
+    await this.recordList(owned, shown.length, actor);
+    return pageDocument(shown.map(variableResource), page, all.length, request.url);
   }
 
   @Get('vars')
@@ -199,7 +205,8 @@ export class VarsController {
 
   private async list(target: OwnerTarget, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
     const page = askedPage(query);
-    const { rows, total } = await listVariables(this.database, actor, target, page);
+    const { rows, total, ...owned } = await listVariables(this.database, actor, target, page);
+    await this.recordList(owned, rows.length, actor);
     return pageDocument(rows.map(variableResource), page ?? wholePage(total), total, request.url);
   }
 
@@ -208,7 +215,10 @@ export class VarsController {
   }
 
   private async show(target: OwnerTarget, id: string, actor: Actor): Promise<Document> {
-    return this.render(await variableFor(this.database, actor, target, id));
+    const row = await variableFor(this.database, actor, target, id);
+    const shown = { variable: id, owner: { type: row.type, id: row.owner }, key: row.key, category: row.category };
+    await this.reads.record<VariableRead>(actor, row.organization, { type: 'VariableShown', data: shown });
+    return this.render(row);
   }
 
   private async update(target: OwnerTarget, id: string, body: unknown, actor: Actor): Promise<Document> {
@@ -220,6 +230,10 @@ export class VarsController {
 
   private async destroy(target: OwnerTarget, id: string, actor: Actor): Promise<void> {
     await this.bus.execute(new ToVariable(target, id, { type: 'DeleteVariable', data: {} }, actor));
+  }
+
+  private recordList({ organization, owner }: Owned, count: number, actor: Actor): Promise<void> {
+    return this.reads.record<VariableRead>(actor, organization, { type: 'VariablesListed', data: { owner, count } });
   }
 
   private render(row: VariableRow | null): Document {

@@ -18,8 +18,10 @@ import {
   type Listed,
   type Page,
   type Query as QueryOf,
+  type Related,
   type Resource,
 } from '#json-api';
+import { Reads } from '#reads';
 import { relatedProjects } from '#organizations/to-organizations';
 import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { changesOf, createBody, projectIn, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
@@ -33,6 +35,7 @@ import {
   type Reached,
   type VariableSetRow,
 } from './variable-sets.queries.js';
+import type { VariableRead } from './reads.events.js';
 import type { NewVariable } from './variable.js';
 import { variableResource } from './variables.document.js';
 import { variablesOfSets, type VariableRow } from './variables.queries.js';
@@ -45,6 +48,7 @@ export class VarsetsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly reads: Reads,
   ) {}
 
   @Get('organizations/:organization/varsets')
@@ -218,7 +222,6 @@ export class VarsetsController {
     if (rows.length === 0) return [];
     const idsOf = (of: (row: VariableSetRow) => readonly string[]): Sql =>
       sql`${[...new Set(rows.flatMap(of))]}::text[]`;
-    const variables = variablesOfSets(rows.map(({ id }) => id));
     return readRelated(this.database, [
       ...(includes.has('workspaces')
         ? [
@@ -236,7 +239,23 @@ export class VarsetsController {
             ),
           ]
         : []),
-      ...(includes.has('vars') ? [related<VariableRow>(variables, (found) => found.map(variableResource))] : []),
+      ...(includes.has('vars') ? [this.variablesOf(rows, actor)] : []),
     ]);
+  }
+
+  /** Whoever is shown a set with its variables has read the list of them. */
+  private variablesOf(sets: readonly VariableSetRow[], actor: Actor): Related {
+    return related<VariableRow>(variablesOfSets(sets.map(({ id }) => id)), async (found) => {
+      const listed = sets.map(
+        ({ id, variables }) => ({ owner: { type: 'varsets', id }, count: variables.length }) as const,
+      );
+      const organization = sets[0]?.organization ?? null;
+      await this.reads.record<VariableRead>(
+        actor,
+        organization,
+        ...listed.map((data) => ({ type: 'VariablesListed', data }) as const),
+      );
+      return found.map(variableResource);
+    });
   }
 }

@@ -1,6 +1,5 @@
 import { sql, type Sql } from '#kernel';
-import type { Database } from '#event-store';
-import { Envelope } from './envelope.js';
+import { Envelope, type Database } from '#event-store';
 
 /**
  * Secrets that must be read again: sensitive variables, private keys. They lie encrypted beside the log and never in it;
@@ -17,13 +16,13 @@ export class Vault {
     private readonly database: Database,
     encryptionKey: Buffer,
   ) {
-    this.envelope = new Envelope(encryptionKey);
+    this.envelope = new Envelope(encryptionKey, 'vault');
   }
 
   /** Puts the secret there, in the place of one of the same id. */
   seal(id: string, organization: string, text: string): Sql {
     return sql`insert into vault.secrets (id, organization, sealed)
-               values (${id}, ${organization}, ${this.envelope.seal(id, text)})
+               values (${id}, ${organization}, ${this.envelope.seal(id, Buffer.from(text))})
                on conflict (id) do update set sealed = excluded.sealed`;
   }
 
@@ -34,7 +33,7 @@ export class Vault {
 
   /** What a statement has read as `sealed`. */
   unseal(id: string, text: string): string {
-    return this.envelope.open(id, Buffer.from(text, 'base64'));
+    return this.envelope.open(id, Buffer.from(text, 'base64')).toString('utf8');
   }
 }
 

@@ -6,6 +6,7 @@ import {
   isNothing,
   mergeTags,
   notFound,
+  personIn,
   Refused,
   type DataOf,
   type Decider,
@@ -234,4 +235,5 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
     ...stateEvolutions,
     ...consumerEvolutions,
   },
+  people: (state) => (state.status === 'active' ? personIn(state.lock?.holder) : []),
 };

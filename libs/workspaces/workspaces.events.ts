@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
+import { changedIn, nameAt, type EventKinds } from '#kernel';
 import type { Holder } from './holder.js';
 import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js';
 import type { StateFacts } from './state-head.js';
@@ -70,12 +70,6 @@ const stateFacts = {
   ),
 } satisfies Record<keyof StateFacts, z.ZodType>;
 
-const update = (change: string) => ({
-  resource: 'workspace',
-  action: 'update',
-  meta: () => ({ change }),
-});
-
 const consumers = (done: 'added' | 'removed') => ({
   resource: 'workspace',
   action: 'update',
@@ -100,14 +94,14 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     audit: {
       resource: 'workspace',
       action: 'update',
-      meta: (data) => ({ change: 'settings', attributes: Object.keys(data.changes) }),
+      meta: (data) => ({ change: 'settings', ...changedIn(data.changes) }),
     },
   },
   WorkspaceMoved: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ from: z.string(), to: z.string() }),
-    audit: update('project'),
+    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'project', ...data }) },
   },
   WorkspaceDeleted: {
     schemaVersion: 1,
@@ -132,12 +126,14 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ holder, reason: z.string() }),
     audit: { resource: 'workspace', action: 'lock', meta: ({ reason }) => ({ reason }) },
+    personal: ({ holder: who }) => nameAt('holder', who),
   },
   WorkspaceUnlocked: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ holder, forced: z.boolean() }),
     audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
+    personal: ({ holder: who }) => nameAt('holder', who),
   },
   WorkspaceTagAdded: {
     schemaVersion: 1,
@@ -155,25 +151,25 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data }) },
+    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data }) },
   },
   WorkspaceTagUnbound: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ key: z.string(), from: z.string() }),
-    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag-bindings', ...data, to: null }) },
+    audit: { resource: 'workspace', action: 'update', meta: (data) => ({ change: 'tag_bindings', ...data, to: null }) },
   },
   WorkspaceTagged: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ tags: z.array(tag) }),
-    audit: update('tags'),
+    audit: { resource: 'workspace', action: 'update', meta: ({ tags }) => ({ change: 'tags', added: tags }) },
   },
   WorkspaceUntagged: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ keys: z.array(z.string()) }),
-    audit: update('tags'),
+    audit: { resource: 'workspace', action: 'update', meta: ({ keys }) => ({ change: 'tags', removed: keys }) },
   },
   RemoteStateConsumersAdded: {
     schemaVersion: 1,
@@ -210,6 +206,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
         ...(rollbackOf ? { rollback_state_version_id: rollbackOf } : {}),
       }),
     },
+    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
   },
   StateVersionFinalized: {
     schemaVersion: 1,

@@ -34,12 +34,14 @@ import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { withoutSignals } from '../support/log.js';
+import { countingApart } from '../support/recording.js';
 
 /** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
 const NOUNS: Readonly<Record<string, string>> = {
   discovery: 'terraform’s own protocol for finding services',
   health: 'for orchestrators and Prometheus',
   ping: 'answers with headers alone',
+  'audit-facts': 'entries for the trail, in its own format',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'bytes, under addresses that documents of state versions tell',
   'configuration-files': 'bytes, under addresses that documents of configuration versions tell',
@@ -183,6 +185,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'team-projects': await giveProject(server, core, organization.defaultProject, 'read'),
     'organization-memberships': memberships.body.data[0].id,
     'authentication-tokens': token.body.data.id,
+    'audit-facts/schemas': 'policy.update',
     'state-versions': version.id,
     'state-version-outputs': outputs.body.data[0].id,
   };
@@ -263,13 +266,14 @@ describe('the rooms of the house', () => {
 
   it('answer each GET with one statement, whatever it shows (DESIGN decision 8)', async () => {
     withoutSignals(server.store);
+    const count = countingApart(server);
     const dear: string[] = [];
     for (const route of rooms.flatMap(({ controllers }) => controllers.flatMap(routesOf)).filter(isQuestion)) {
       const path = filled(route);
       if (path === null) continue;
-      const before = server.database.count.statements;
+      const before = count().statements;
       const { status } = await ask(route, path);
-      const statements = server.database.count.statements - before;
+      const statements = count().statements - before;
       if (statements > (FOLLOWED[route.path] ?? 1))
         dear.push(`${route.method} ${route.path}: ${status} after ${statements} statements`);
     }
@@ -282,7 +286,7 @@ describe('the rooms of the house', () => {
   });
 
   it('keep clocks, chance and the surroundings out of files with one dot', async () => {
-    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access', 'vault'];
+    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access', 'reads', 'vault'];
     const pure = (await filesOf(/^[^/]+\/[a-z-]+\.ts$/)).filter(
       (file) => !bases.includes(file.split('/')[0] ?? '') && !/\/(?:index|spec|to-[a-z-]+)\.ts$/.test(file),
     );
@@ -325,6 +329,8 @@ describe('every event', () => {
 
   it.each(kinds)('%s is told in the audit trail, or says why it is not', (_, { audit }) => {
     const words = 'unaudited' in audit ? audit.unaudited : audit.resource;
-    expect(words).toMatch('unaudited' in audit ? /\w+ \w+/ : /^[a-z]+(?:_[a-z]+)*$/);
+    // Of a fact, its data says it; audit-catalogue.spec.ts knows which.
+    const shape = 'unaudited' in audit ? /\w+ \w+/ : /^[a-z]+(?:_[a-z]+)*$/;
+    expect(typeof words === 'function' || shape.test(words)).toBe(true);
   });
 });

@@ -62,7 +62,14 @@ const openStore = async (product) => {
   const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
   const database = new Database({ url: await product.databaseUrl(), connections: 1, applicationName: 'bench' });
   const projections = slices.flatMap((slice) => slice.projections);
-  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds());
+  const store = new EventStore(
+    database,
+    registry,
+    projections,
+    new SystemClock(),
+    new RandomIds(),
+    product.encryptionKey,
+  );
   const close = async () => {
     store.signal.stop();
     await database.close();

@@ -15,10 +15,10 @@ const { ensureTopics, topicsOf } = await load('libs/message-log/topics.js');
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 const database = new Database({ url: databaseUrl, connections: 1, applicationName: 'bench' });
-const store = new EventStore(database, registry, [], null, null);
+const store = new EventStore(database, registry, [], null, null, Buffer.alloc(32));
 const messages = [];
 for (let after = { transaction: '0', position: 0 }; ;) {
-  const events = await store.read(after, 1_000, (statement) => database.rows(statement));
+  const events = await store.read(after, 1_000, (statement) => database.rows(statement), { sealed: true });
   if (events.length === 0) break;
   after = events.at(-1);
   const origin = { source: 'http://bench', prefix: PREFIX };

@@ -67,6 +67,14 @@ program
   .action(guarded(async (options) => (await import('./rebuild.js')).rebuild(options)));
 
 program
+  .command('trail')
+  .description('reading, exporting and pruning the trail of one organization. About 10 minutes and 10 GB')
+  .option('-e, --entries <n>', 'that it has, of the past thirteen days', Number, 5_000_000)
+  .option('-r, --requests <n>', 'of each case', Number, 200)
+  .option('-k, --keep <days>', 'what is older is pruned in the end: of 13 days', Number, 10)
+  .action(guarded(async (options) => (await import('./trail.js')).trail(options)));
+
+program
   .command('start')
   .description('until requests are answered: in an empty folder, and later')
   .option('-r, --rounds <n>', 'how often; medians are shown', Number, 3)

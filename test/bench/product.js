@@ -51,6 +51,7 @@ export class Product {
     this.build = build;
     this.dataFolder = dataFolder;
     this.url = `http://127.0.0.1:${port}`;
+    this.encryptionKey = randomBytes(32);
     this.token = `bench.atlasv1.${randomBytes(24).toString('hex')}`;
     this.env = {
       // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs this is not meant.
@@ -59,6 +60,7 @@ export class Product {
       CADASTRE_DATA: dataFolder,
       CADASTRE_TLS: 'off',
       CADASTRE_ADMIN_TOKEN: this.token,
+      CADASTRE_ENCRYPTION_KEY: this.encryptionKey.toString('base64'),
       LOG_LEVEL: 'warn',
     };
     this.child = null;

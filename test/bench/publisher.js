@@ -67,7 +67,14 @@ const lagsOf = async (product, brokers, seconds) => {
   const { registry, slices } = await product.import('apps/slices.js');
   const projections = slices.flatMap((slice) => slice.projections);
   const database = new Database({ url: await product.databaseUrl(), connections: 4, applicationName: 'bench' });
-  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds());
+  const store = new EventStore(
+    database,
+    registry,
+    projections,
+    new SystemClock(),
+    new RandomIds(),
+    product.encryptionKey,
+  );
 
   const kafka = new kafkajs.Kafka({ brokers, clientId: 'bench', logLevel: kafkajs.logLevel.ERROR });
   const consumer = kafka.consumer({ groupId: PREFIX, maxWaitTimeInMs: 5 });

@@ -217,6 +217,7 @@ for (const program of found) {
             'workspace force_unlock',
             'organization_user create',
             'state_version create',
+            'state_version show',
             'authentication_token create',
           ]),
         );

@@ -79,6 +79,7 @@ describe('the generated pages of docs/', () => {
       '`run create`; whose turn it is at once: `workspace lock`, `run create`',
     );
     expect(found.get('GET /api/v2/workspaces/:id')).toBe('–');
+    expect(found.get('GET /api/v2/ssh-keys/:id')).toBe('`ssh_key show`');
   });
 
   it('tell where each room is tested, and none is tested nowhere', async () => {

@@ -1,7 +1,9 @@
 import { permissions } from '#access';
 import type { EventKind } from '#kernel';
+import { factsChannel, factSchemas, nameOf, OWN, ROWS } from '#facts';
 import { asyncApi, cloudEventType, schemas, topicOf } from '#message-log';
 import { registry, slices } from '../../apps/slices.js';
+import { told, untold, type Told } from './catalogue.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
 import { testsOf } from './tests.js';
 
@@ -63,15 +65,16 @@ export const endpointsPage = async (): Promise<string> => {
     '',
     `All ${all.length} routes of the gateway. Any other path or method answers 404. A section is a room: one controller`,
     'file, named after the JSON:API type that it answers with, or after the noun in the path where the answer is not',
-    'JSON:API (`audit-trail`, `discovery`, `health`, `ping`, `state-files`).',
+    'JSON:API (`audit-facts`, `audit-trail`, `discovery`, `health`, `ping`, `state-files`).',
     '',
     '**Success** is the status of an answer that is not a refusal. **Permission** is what the route demands: the rows of the',
     'matrix (`test/matrix`), which tests ask of every kind of caller; the table at the end says who has it. Where several are',
     'named, all are wanted. `any token` means that no permission is asked for: the answer is limited to what the caller is a',
     'part of. Who lacks a permission gets 404, as for what does not exist; 403 only for the two `force-delete-…`.',
     '',
-    '**Trail** is what the audit trail of the organization tells of a success that changes something, as resource type and',
-    'action; the matrix compares it with the log. What follows later by itself, when a run gets its turn, is told with it.',
+    '**Trail** is what the audit trail of the organization tells of a success that changes something, or shows what is told',
+    'when it is read, as resource type and action; the matrix compares it with the log. What follows later by itself, when a',
+    'run gets its turn, is told with it.',
     '',
     '**Tests** are the specs called after the room, the rows of the matrix that ask for its routes, and what of the specs',
     'beside it and in `test/matrix`, and of `test/cli`, `test/e2e` and `test/faults`, has one of its paths written in it.',
@@ -97,8 +100,9 @@ const streamsOf = (type: string): string =>
 
 const auditCell = ({ audit }: EventKind<never>): string => {
   if ('unaudited' in audit) return `none: ${audit.unaudited}`;
-  const action = typeof audit.action === 'string' ? code(audit.action) : 'depends on the data';
-  return `${code(audit.resource)}, ${action}`;
+  const cell = (told: string | ((data: never) => string)): string =>
+    typeof told === 'string' ? code(told) : 'depends on the data';
+  return `${cell(audit.resource)}, ${cell(audit.action)}`;
 };
 
 const eventTables = (): string[] =>
@@ -134,6 +138,111 @@ export const eventsPage = (): string =>
     ...eventTables(),
   ].join('\n');
 
+type Schema = {
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+};
+
+const typeOf = ({ type, anyOf, items }: Schema): string => {
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
+  if (type === 'array' && items) return `array of ${typeOf(items)}s`;
+  return [type ?? 'anything'].flat().join(' or ');
+};
+
+/** The fields under `meta`, one by one; a dot where one stands in another. */
+const fieldsOf = (schema: Schema, before = ''): string[] => {
+  const fields = Object.entries(
+    schema.properties ?? schema.anyOf?.find(({ properties }) => properties)?.properties ?? {},
+  );
+  return fields.flatMap(([name, field]) =>
+    field.properties ? fieldsOf(field, `${before}${name}.`) : [`${code(before + name)} ${typeOf(field)}`],
+  );
+};
+
+const metaCell = (name: string): string => {
+  const schema = factSchemas[name] as { properties: { resource: { properties: { meta: Schema } } } } | undefined;
+  const meta = schema?.properties.resource.properties.meta ?? {};
+  const fields = fieldsOf(meta);
+  if (fields.length === 0) return 'key-value pairs as the service likes, or null';
+  return `${fields.join(', ')}${meta.anyOf ? '; or null' : ''}`;
+};
+
+export const factsPage = (): string =>
+  [
+    '# Facts of other services',
+    '',
+    NOTICE,
+    '',
+    `What may be told of what Cadastre does not own: ${ROWS.length} rows of the catalogue. How to report one, by REST or Kafka, and`,
+    'what becomes of it: [guide](guide.md#facts-of-other-services). The JSON Schema of a whole fact, by the name of its row:',
+    '`GET /api/v2/audit-facts/schemas` and `GET /api/v2/audit-facts/schemas/policy_check.passed`.',
+    '',
+    'Where fields are named, all of them are wanted, with these types, and no others; only `comment` may be missing, which is',
+    'null then. Where none are named, `meta` holds texts, numbers, `true`, `false` and null under names of at most 100',
+    'characters.',
+    '',
+    'The identifiers of policy evaluations and run tasks, and those of policy checks but `override`, are Cadastre’s own: the',
+    'vendor shows none.',
+    '',
+    ...[...Map.groupBy(ROWS, ({ type }) => type)].flatMap(([type, rows]) => [
+      `## ${type}`,
+      '',
+      table(
+        ['Action', 'Under `meta`'],
+        rows.map((each) => [code(each.action), metaCell(nameOf(each))]),
+      ),
+      '',
+    ]),
+    '## What is refused',
+    '',
+    `Cadastre tells itself of ${[...OWN].map(code).join(', ')}. Whoever could report a fact of these could forge an entry.`,
+    '',
+  ].join('\n');
+
+const idCell = ({ ids }: Told): string => ids.map((id) => (id.startsWith('the ') ? id : code(id))).join(' or ');
+
+export const cataloguePage = (): string =>
+  [
+    '# Audit catalogue',
+    '',
+    NOTICE,
+    '',
+    `Everything that an organization’s audit trail can tell: ${new Set(told.map(({ type, action }) => `${type} ${action}`)).size} kinds of entries, and which event each is made of.`,
+    '**Resource id** is a field of the event’s data, or the stream that it stands in; **`meta`** is an object with these',
+    'fields, or null. Data and streams of the events: [events.md](events.md).',
+    '',
+    'Reads are told as well, where a row says `index` or `show` or `download`: each is recorded before its answer goes out',
+    '([operations](operations.md#reads-that-are-recorded)). `AuditFactReported` is what other services report of what Cadastre',
+    'does not keep; the types of its fields: [facts.md](facts.md).',
+    '',
+    ...[...Map.groupBy(told, ({ type }) => type)].flatMap(([type, rows]) => [
+      `## ${type}`,
+      '',
+      table(
+        ['Action', 'Event', 'Resource id', '`meta`'],
+        rows.map((row) => [
+          code(row.action),
+          code(row.event),
+          idCell(row),
+          row.meta?.map(code).join(', ') ??
+            (row.event === 'AuditFactReported' ? 'as the service likes, or null' : 'null'),
+        ]),
+      ),
+      '',
+    ]),
+    '## Not told',
+    '',
+    'Events that no trail tells of, and why.',
+    '',
+    table(
+      ['Event', 'Why'],
+      untold.map(({ event, why }) => [code(event), why]),
+    ),
+    '',
+  ].join('\n');
+
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Every generated file under docs/, by its path in there, before it is formatted. */
@@ -141,6 +250,8 @@ export const pages = async (): Promise<Map<string, string>> =>
   new Map([
     ['endpoints.md', await endpointsPage()],
     ['events.md', eventsPage()],
-    ['asyncapi.json', json(asyncApi(registry, PREFIX))],
+    ['audit-catalogue.md', cataloguePage()],
+    ['facts.md', factsPage()],
+    ['asyncapi.json', json(asyncApi(registry, PREFIX, [factsChannel]))],
     ...Object.entries(schemas(registry)).map(([type, schema]) => [`schemas/${type}.json`, json(schema)] as const),
   ]);

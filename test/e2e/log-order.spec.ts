@@ -62,7 +62,7 @@ describe('the order of the log', () => {
       sql`select id from event_store.events order by position`,
     );
     for (const size of [1, 3, 7, 1_000]) {
-      const read = await readableLog(server.store, size);
+      const read = await readableLog(server.store, { batch: size });
       // One client after the other wrote this log, so that its order is also that of the positions.
       expect(read.map((event) => event.id)).toEqual(everything.map((row) => row.id));
     }
@@ -73,7 +73,7 @@ describe('the order of the log', () => {
     const early = await beginTransaction();
     const late = await makeWorkspace(server, 'acme', 'late');
     expect(await streams(readableLog)).not.toContain(late);
-    await early.run(sql`select event_store.append('ws-nowhere', 0, null, now(), '{}',
+    await early.run(sql`select event_store.append('ws-nowhere', 0, null, now(), '{"accessor": {"type": "system"}}',
       '[{"id": "00000000-0000-7000-8000-000000000001", "type": "WorkspaceUntagged", "schemaVersion": 1, "data": {"keys": []}}]', null, null)`);
     await early.run(sql`commit`);
     await early.close();

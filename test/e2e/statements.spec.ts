@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TokenUses } from '../../libs/access/authentication-tokens.uses.js';
-import type { StatementCounter } from '#event-store';
 import {
   bindTags,
   flatTags,
@@ -34,10 +33,12 @@ import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { withoutSignals } from '../support/log.js';
+import { countingApart, type CountedApart } from '../support/recording.js';
 
 // Round trips are the cost (DESIGN decision 8): this is the budget, counted where statements leave for Postgres.
 
 let server: TestServer;
+let count: () => CountedApart;
 let id: string;
 let pool: string;
 
@@ -68,6 +69,7 @@ beforeAll(async () => {
   withoutSignals(server.store);
   // Nor does what is written once a minute of when tokens were used.
   TokenUses.prototype.flush = () => Promise.resolve();
+  count = countingApart(server);
   const tags = (n: number) => ({
     'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'n', value: String(n) } }] },
     tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
@@ -106,14 +108,19 @@ const makeBusy = async (): Promise<string> => {
 
 afterAll(() => server.close());
 
-const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
-  const before = { ...server.database.count };
+const counted = async (request: () => Promise<Answer>): Promise<CountedApart & { status: number }> => {
+  const before = count();
   const { status } = await request();
-  const { statements, roundTrips } = server.database.count;
-  return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
+  const { statements, roundTrips, appends } = count();
+  return {
+    status,
+    statements: statements - before.statements,
+    roundTrips: roundTrips - before.roundTrips,
+    appends: appends - before.appends,
+  };
 };
 
-const ONE = { status: 200, statements: 1, roundTrips: 1 };
+const ONE = { status: 200, statements: 1, roundTrips: 1, appends: 0 };
 
 describe('a read is one statement', () => {
   it.each([
@@ -125,7 +132,6 @@ describe('a read is one statement', () => {
     ['an organization', () => '/api/v2/organizations/acme'],
     ['the list of organizations', () => '/api/v2/organizations'],
     ['teams', () => '/api/v2/organizations/acme/teams?q=o'],
-    ['memberships with their people', () => '/api/v2/organizations/acme/organization-memberships?include=user'],
     ['the caller’s own memberships', () => '/api/v2/organization-memberships'],
     ['the caller', () => '/api/v2/account/details'],
     ['an agent pool', () => `/api/v2/agent-pools/${pool}`],
@@ -134,9 +140,6 @@ describe('a read is one statement', () => {
       () => '/api/v2/organizations/acme/agent-pools?filter%5Ballowed_workspaces%5D%5Bname%5D=x',
     ],
     ['the list of agents', () => `/api/v2/agent-pools/${pool}/agents`],
-    ['the list of SSH keys', () => '/api/v2/organizations/acme/ssh-keys'],
-    ['the variables of a workspace', () => `/api/v2/workspaces/${id}/vars`],
-    ['those that count in it, also of sets', () => `/api/v2/workspaces/${id}/all-vars`],
     ['sets with what they are applied to', () => '/api/v2/organizations/acme/varsets'],
     ['the sets that reach a workspace', () => `/api/v2/workspaces/${id}/varsets`],
     ['the list of providers', () => pathOfProviders('acme')],
@@ -172,12 +175,38 @@ describe('a read is one statement', () => {
   });
 });
 
+describe('a read of which the trail tells is one statement, and one append', () => {
+  const list = (of: string, size: number) => `/api/v2/${of}?page%5Bsize%5D=${size}`;
+
+  it.each([
+    ['people', () => '/api/v2/organizations/acme/organization-memberships?include=user'],
+    ['SSH keys', () => '/api/v2/organizations/acme/ssh-keys'],
+    ['the variables of a workspace', () => `/api/v2/workspaces/${id}/vars`],
+    ['those that count in it, also of sets', () => `/api/v2/workspaces/${id}/all-vars`],
+    ['the current state', () => `/api/v2/workspaces/${busy}/current-state-version`],
+    ['the values of its outputs', () => `/api/v2/workspaces/${busy}/current-state-version-outputs`],
+    ['states', () => list(`workspaces/${busy}/state-versions`, 1)],
+    ['more states', () => list(`workspaces/${busy}/state-versions`, 100)],
+  ])('for %s', async (_, path) => {
+    await server.get(path());
+    expect(await counted(() => server.get(path()))).toEqual({ ...ONE, appends: 1 });
+  });
+
+  it('and the same for a hundred who read at once: they are recorded together', async () => {
+    const path = `/api/v2/workspaces/${busy}/current-state-version`;
+    const before = count().appends;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => server.get(path)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(count().appends - before).toBeLessThan(100);
+  });
+});
+
 describe('includes are one statement more, whatever they bring along', () => {
   const TWO = { status: 200, statements: 2, roundTrips: 2 };
 
   it.each([1, 20, 100])('with a page of %i workspaces', async (size) => {
     const path = `${WORKSPACES}?include=${INCLUDES}&page%5Bsize%5D=${size}`;
-    expect(await counted(() => server.get(path))).toEqual(TWO);
+    expect(await counted(() => server.get(path))).toMatchObject(TWO);
   });
 
   it.each([
@@ -197,7 +226,7 @@ describe('includes are one statement more, whatever they bring along', () => {
     ],
   ])('with %s', async (_, path) => {
     expect((await server.get(path())).body.included).not.toEqual([]);
-    expect(await counted(() => server.get(path()))).toEqual(TWO);
+    expect(await counted(() => server.get(path()))).toMatchObject(TWO);
   });
 
   it('and none where there is nothing to bring', async () => {
@@ -341,12 +370,17 @@ describe('a command is two round trips at the most: what it is decided on, and e
 
   it('and one for a refusal, which writes nothing', async () => {
     const path = `/api/v2/workspaces/${id}/actions/unlock`;
-    expect(await counted(() => server.post(path))).toEqual({ status: 409, statements: 1, roundTrips: 1 });
+    expect(await counted(() => server.post(path))).toEqual({ ...ONE, status: 409 });
   });
 
   it('and none for a body that cannot be understood', async () => {
     const body = resource('workspaces', { name: 7 });
-    expect(await counted(() => server.post(WORKSPACES, body))).toEqual({ status: 422, statements: 0, roundTrips: 0 });
+    expect(await counted(() => server.post(WORKSPACES, body))).toEqual({
+      status: 422,
+      statements: 0,
+      roundTrips: 0,
+      appends: 0,
+    });
   });
 
   it('and as many after a thousand events as after ten', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { resource } from '../support/seeds.js';
+import { resource, tagBindings } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { Ledger, type Outcome } from './ledger.js';
 
@@ -69,6 +69,8 @@ export class Clients {
     await this.tell('WorkspaceLocked', id, { method: 'POST', path: `${path}/actions/lock`, body: { reason: what } });
     const change = resource('workspaces', { description: `${what} ${randomUUID()}` });
     await this.tell('WorkspaceUpdated', id, { method: 'PATCH', path, body: change });
+    const tags = tagBindings({ turn: randomUUID() });
+    await this.tell('WorkspaceTagBound', id, { method: 'PATCH', path: `${path}/tag-bindings`, body: tags });
     await this.upload(id, serial);
     await this.tell('WorkspaceUnlocked', id, { method: 'POST', path: `${path}/actions/unlock` });
   }

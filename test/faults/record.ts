@@ -10,7 +10,9 @@ import { wholeLog } from '../support/log.js';
 export const readLog = async (url: string): Promise<readonly Recorded[]> => {
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
-    return await wholeLog(new EventStore(database, registry, [], new SystemClock(), new RandomIds()));
+    // It has no key of the product's, and needs none: what people are called is not what it looks at.
+    const store = new EventStore(database, registry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
+    return await wholeLog(store, { sealed: true });
   } finally {
     await database.close();
   }
@@ -18,9 +20,15 @@ export const readLog = async (url: string): Promise<readonly Recorded[]> => {
 
 const PAGE = 1_000;
 
+type TrailEntry = {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly resource: { readonly type: string; readonly id: string };
+};
+
 /** Every entry of an organization's trail, newest first, as a poller reads it. */
-export const readTrail = async (url: string, token: string): Promise<readonly { id: string; timestamp: string }[]> => {
-  const entries: { id: string; timestamp: string }[] = [];
+export const readTrail = async (url: string, token: string): Promise<readonly TrailEntry[]> => {
+  const entries: TrailEntry[] = [];
   for (let page: number | null = 1; page !== null;) {
     const path = `/api/v2/organization/audit-trail?page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=${page}`;
     const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -32,16 +40,20 @@ export const readTrail = async (url: string, token: string): Promise<readonly { 
   return entries;
 };
 
-/** Each event that the catalogue has a row for is there once, under its own id, and none that is not in the log. */
-export const expectTrailToHave = (
-  trail: readonly { id: string; timestamp: string }[],
-  log: readonly Recorded[],
-  organization: string,
-): void => {
-  const audited = log.filter(({ organization: owner, type }) => {
+/** The events of an organization that the catalogue has a row for. */
+export const auditedOf = (log: readonly Recorded[], organization: string): readonly Recorded[] =>
+  log.filter(({ organization: owner, type }) => {
     const kind = registry[type];
     return owner === organization && kind && !('unaudited' in kind.audit);
   });
+
+/** Each event that the catalogue has a row for is there once, under its own id, and none that is not in the log. */
+export const expectTrailToHave = (
+  trail: readonly TrailEntry[],
+  log: readonly Recorded[],
+  organization: string,
+): void => {
+  const audited = auditedOf(log, organization);
   expect(trail.map(({ id }) => id)).toEqual(audited.map(({ id }) => id).toReversed());
   const times = trail.map(({ timestamp }) => timestamp);
   expect(times).toEqual([...new Set(times)].toSorted().toReversed());

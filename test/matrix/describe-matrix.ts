@@ -16,7 +16,7 @@ import {
   type Row,
 } from './matrix.js';
 import { CALLERS } from './callers.js';
-import { logEnd, tracesSince, type Traces } from './trail.js';
+import { logEnd, shownIn, tracesOf, tracesSince, type Traces } from './trail.js';
 import type { Arrived, World } from './land.js';
 import { HastyClock, inhabit } from './world.js';
 
@@ -37,12 +37,18 @@ const isRead = ({ route }: Row): boolean => route.startsWith('GET');
 const inOrder = (rows: readonly Row[]): Row[] => [...rows.filter(isRead), ...rows.filter((row) => !isRead(row))];
 
 /** Everybody's answers to one row, and what those who got through with it have left behind. */
-type Outcome = { readonly answers: Answers; readonly traces: ReadonlyMap<string, Traces> };
+type Outcome = {
+  readonly answers: Answers;
+  readonly traces: ReadonlyMap<string, Traces>;
+  /** What reads have shown of which the trail must tell. */
+  readonly shown: ReadonlyMap<string, readonly string[]>;
+};
 
 /** Who is refused asks first, and leaves nothing in the log. */
 const askAll = async (row: Row, world: World): Promise<Outcome> => {
   const answers = new Map<string, string>();
   const traces = new Map<string, Traces>();
+  const shown = new Map<string, readonly string[]>();
   const target = (caller: Arrived): Params => row.about.standing(caller, world);
   const keep = (caller: Arrived, answer: Answer): void => void answers.set(caller.name, answerOf(row, answer));
   const mayDoIt = (caller: Arrived): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
@@ -57,25 +63,36 @@ const askAll = async (row: Row, world: World): Promise<Outcome> => {
     const fresh = row.fresh ? await row.about.fresh?.(caller, world) : undefined;
     const cell = { world, caller, api: caller.api, params: target(caller), ...fresh };
     await row.before?.(cell);
-    if (isRead(row)) return keep(caller, await ask(row, cell));
     const end = await logEnd(world.server.store);
     const answer = await ask(row, cell);
     keep(caller, answer);
-    if (answer.status < 300) traces.set(caller.name, await tracesSince(world.server.store, end));
+    if (answer.status >= 400) return;
+    // Others read at the same time.
+    const request = answer.headers.get('x-request-id') ?? '';
+    const left = isRead(row) ? tracesOf(world.server.store, end, request) : tracesSince(world.server.store, end);
+    traces.set(caller.name, await left);
+    if (isRead(row)) shown.set(caller.name, shownIn(answer.body));
   };
   const allowed = world.callers.filter(mayDoIt);
   if (isRead(row)) await each(allowed, doIt);
   else for (const caller of allowed) await doIt(caller);
   await row.tearDown?.(world);
-  return { answers, traces };
+  return { answers, traces, shown };
 };
 
 /** Where the trail tells something else of a success than the row does, or where nothing has happened. */
-const mistold = ({ trail, inert }: Row, { traces }: Outcome): string[] =>
-  [...traces].flatMap(([caller, { events, entries }]) => [
+const mistold = (row: Row, { traces, shown }: Outcome): string[] => {
+  const { trail = [], inert } = row;
+  const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
+  return [...traces].flatMap(([caller, { events, entries }]) => [
     ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail tells ${entries.join(', ') || 'nothing'}`]),
-    ...((events === 0) === (inert ?? false) ? [] : [`${caller}: ${events} events in the log`]),
+    ...((events === 0) === isQuiet ? [] : [`${caller}: ${events} events in the log`]),
+    // A user's own token is no organization's.
+    ...(shown.get(caller) ?? [])
+      .filter((type) => row.when !== 'of a user' && !entries.some((entry) => entry.startsWith(`${type} `)))
+      .map((type) => `${caller}: is shown a ${type}, and the trail does not tell`),
   ]);
+};
 
 /** Of the same shape, and of nothing that there is. */
 const absent = (value: string): string =>

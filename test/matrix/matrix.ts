@@ -27,7 +27,12 @@ export type Demand = Permission | readonly [Permission, Target] | { readonly any
 export type Row = Asking & (Reading | Writing);
 
 /** `route` is as the gateway has it, without `/api/v2`. */
-type Reading = { readonly route: `GET ${string}`; readonly trail?: never; readonly inert?: never };
+type Reading = {
+  readonly route: `GET ${string}`;
+  /** What is told of a success: nothing, but of what the catalogue has reads of (contract §6.1). */
+  readonly trail?: readonly TrailEntry[];
+  readonly inert?: never;
+};
 
 type Writing = {
   readonly route: `${'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;

@@ -1,4 +1,4 @@
-import { sql, type LogPosition, type Recorded } from '#kernel';
+import { sql, toldBy, type LogPosition, type Recorded } from '#kernel';
 import type { EventStore } from '#event-store';
 import { registry } from '../../apps/slices.js';
 
@@ -29,10 +29,50 @@ export const tracesSince = async (
   return { events: events.length, entries: [...new Set(events.flatMap(told))] };
 };
 
+/** The same of one request among others, by its id. */
+export const tracesOf = async (
+  { database }: EventStore,
+  { transaction, position }: LogPosition,
+  request: string,
+): Promise<Traces> => {
+  const events = await database.rows<Recorded>(sql`
+    select type, data, organization from event_store.events e
+     where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
+       and context -> 'request' ->> 'id' = ${request}
+     order by e.transaction, e.position`);
+  return { events: events.length, entries: [...new Set(events.flatMap(told))] };
+};
+
+/** Resources of which the catalogue has reads (contract §6.1), by their JSON:API type. */
+const READ: Readonly<Record<string, string>> = {
+  'authentication-tokens': 'authentication_token',
+  'configuration-versions': 'configuration_version',
+  'ssh-keys': 'ssh_key',
+  'state-version-outputs': 'state_version',
+  'state-versions': 'state_version',
+  vars: 'var',
+};
+
+/** It has `show` of these, and no `index`. */
+const WITHOUT_INDEX: ReadonlySet<string> = new Set(['authentication-tokens', 'configuration-versions']);
+
+type Told = { readonly type: string };
+type Showing = { readonly data?: Told | readonly Told[] | null; readonly included?: readonly Told[] } | null;
+
+/** What a document shows of which a trail must tell, by the names of the catalogue. */
+export const shownIn = (body: Showing): string[] => {
+  const isList = Array.isArray(body?.data);
+  const types = [
+    ...[body?.data ?? []].flat().flatMap(({ type }) => (isList && WITHOUT_INDEX.has(type) ? [] : [type])),
+    ...(body?.included ?? []).map(({ type }) => type),
+  ];
+  return [...new Set(types.flatMap((type) => READ[type] ?? []))];
+};
+
 const told = ({ type, data, organization }: Recorded): string[] => {
   const audit = registry[type]?.audit;
   if (!audit) throw new Error(`no slice knows an event named ${type}`);
   if ('unaudited' in audit || organization === null) return [];
-  const action = typeof audit.action === 'string' ? audit.action : audit.action(data as never);
-  return [`${audit.resource} ${action}`];
+  const { type: resource, action } = toldBy(audit, data as never);
+  return [`${resource} ${action}`];
 };

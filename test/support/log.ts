@@ -6,11 +6,11 @@ const BATCH = 1_000;
 const POLL_MS = 20;
 
 /** What followers may read of the log at this moment, in its order. */
-export const readableLog = async (store: EventStore, batch = BATCH): Promise<Recorded[]> => {
+export const readableLog = async (store: EventStore, { batch = BATCH, sealed = false } = {}): Promise<Recorded[]> => {
   const log: Recorded[] = [];
   for (;;) {
     const last = log.at(-1) ?? START;
-    const next = await store.read(last, batch, (statement) => store.database.rows(statement));
+    const next = await store.read(last, batch, (statement) => store.database.rows(statement), { sealed });
     if (next.length === 0) return log;
     log.push(...next);
   }
@@ -20,10 +20,10 @@ export const readableLog = async (store: EventStore, batch = BATCH): Promise<Rec
  * Every event, in the log's order. What came after a transaction that still runs is not to be read yet, and that
  * transaction may be another test's: transaction ids are those of the whole Postgres, not of one database.
  */
-export const wholeLog = async (store: EventStore): Promise<Recorded[]> => {
+export const wholeLog = async (store: EventStore, options = {}): Promise<Recorded[]> => {
   const length = await logLength(store);
   for (;;) {
-    const log = await readableLog(store);
+    const log = await readableLog(store, options);
     if (log.length >= length) return log;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -1,4 +1,4 @@
-import { ensureUser, issueUserToken, makeOwner, setEmail } from '#people';
+import { ensureUser, forgetUserNamed, issueUserToken, makeOwner, setEmail } from '#people';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
 import type { Settings } from '#host';
 import { migrateHouse, openHouse, type House } from '../../house.js';
@@ -94,4 +94,10 @@ export const runTokenCreate = (settings: Settings, options: TokenOptions): Promi
     if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line');
     say(secret);
+  });
+
+export const runUserForget = (settings: Settings, name: string): Promise<void> =>
+  inside(settings, async ({ store, ids }) => {
+    await forgetUserNamed(store, ids, name);
+    say(`${name} is forgotten.`);
   });

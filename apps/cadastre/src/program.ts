@@ -2,7 +2,15 @@ import { Command } from 'commander';
 import { BadSettings, DataFolderInUse, readSettings, settingsHelp, type Settings } from '#host';
 import { Refused } from '#kernel';
 import { providerCommand } from '../../provider/src/program.js';
-import { runMigrate, runRebuild, runTokenCreate, runVerify, UnknownView, type TokenOptions } from './operations.js';
+import {
+  runMigrate,
+  runRebuild,
+  runTokenCreate,
+  runUserForget,
+  runVerify,
+  UnknownView,
+  type TokenOptions,
+} from './operations.js';
 import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
 
 const isPortTaken = (error: unknown): error is Error =>
@@ -93,5 +101,12 @@ program
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
   .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));
+
+program
+  .command('user')
+  .description('people, outside of any request')
+  .command('forget <name>')
+  .description('end what a user has here, and forget what they were called and where they came from, for good')
+  .action(guarded((name: string) => runUserForget(settings(), name)));
 
 program.addCommand(providerCommand('provider'));

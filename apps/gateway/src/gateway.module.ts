@@ -6,9 +6,11 @@ import { AgentsModule } from '#agents';
 import { AuditTrailModule } from '#audit-trail';
 import { EdgeModule, HostedInterceptor, SelfHostedInterceptor } from '#edge';
 import { EventStoreModule } from '#event-store';
+import { FactsModule } from '#facts';
 import { HistoryModule } from '#history';
 import { OrganizationsModule } from '#organizations';
 import { PeopleModule } from '#people';
+import { ReadsModule } from '#reads';
 import { RegistryModule } from '#registry';
 import { RetentionModule } from '#retention';
 import { RunsModule } from '#runs';
@@ -34,6 +36,8 @@ export class GatewayModule {
         CqrsModule.forRoot(),
         EventStoreModule.with(house),
         VaultModule.with(house),
+        // Where there is no trail, nobody is told who has read what.
+        ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
         AccessModule,
         PeopleModule,
@@ -47,8 +51,8 @@ export class GatewayModule {
         SshKeysModule,
         VariablesModule,
         HistoryModule,
-        // The self-hosted edition has no audit trail (contract §5): its route is unknown then.
-        ...(selfHosted ? [] : [AuditTrailModule]),
+        // The self-hosted edition has no audit trail (contract §5): its routes are unknown then.
+        ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule]),
         // Nor has the hosted one data retention (contract §4.3).
         ...(hosted ? [] : [RetentionModule]),
       ],

@@ -1,4 +1,3 @@
-import { Pruner } from '#audit-trail';
 import { ChoreRunner, FollowerRunner } from '#event-store';
 import type { House } from '../../house.js';
 import { chores, slices, sweepers } from '../../slices.js';
@@ -7,15 +6,10 @@ export type Running = { stop(): Promise<void> };
 
 /** Keeps the followers of all slices going, and does what is due as time goes by. */
 export const openProjector = (house: House): Running => {
-  const { store, blobs, clock, logger, settings } = house;
+  const { store, blobs, logger, settings } = house;
   const followers = [...slices.flatMap((slice) => slice.followers), ...sweepers(blobs)];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
-  const timed = [
-    new Pruner(store.database, clock, logger),
-    ...chores(house, settings).map(
-      (chore) => new ChoreRunner(store.database, chore, settings.retentionCheckMs, logger),
-    ),
-  ];
+  const timed = chores(house, settings).map((chore) => new ChoreRunner(store.database, chore, logger));
   for (const running of [...runners, ...timed]) running.start();
   return {
     stop: async () => {

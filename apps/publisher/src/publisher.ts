@@ -1,22 +1,34 @@
 import { FollowerRunner } from '#event-store';
-import { KafkaLog, publisherFollower, topicsOf } from '#message-log';
+import { factsTaker, FACTS_TOPIC } from '#facts';
+import { Inbox, KafkaLog, publisherFollower, topicOf, topicsOf, type KafkaConnection } from '#message-log';
 import type { House } from '../../house.js';
 import { registry } from '../../slices.js';
 
 export type Running = { stop(): Promise<void> };
 
-/** Publishes the log while brokers are configured; null where none are. */
-export const openPublisher = ({ store, settings, logger }: House): Running | null => {
+/** Publishes the log and records facts of other services, while brokers are configured; null where none are. */
+export const openPublisher = (house: House): Running | null => {
+  const { store, settings, logger } = house;
   if (!settings.kafka) return null;
   const { brokers, topicPrefix } = settings.kafka;
-  const origin = { source: settings.publicUrl, prefix: topicPrefix };
-  const kafka = new KafkaLog({ brokers, clientId: 'cadastre-publisher' }, registry, origin, logger);
+  const connection = { brokers, clientId: 'cadastre-publisher' };
+  const kafka = new KafkaLog(connection, registry, { source: settings.publicUrl, prefix: topicPrefix }, logger);
   const runner = new FollowerRunner(store, publisherFollower(kafka, topicsOf(registry, topicPrefix)), logger);
   runner.start();
+  const inbox = openFactsInbox(house, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
   return {
     stop: async () => {
-      await runner.stop();
+      await Promise.all([runner.stop(), inbox?.stop()]);
       await kafka.disconnect();
     },
   };
+};
+
+/** The self-hosted edition has no audit trail, and so nothing to tell in one: facts stay in their topic. */
+const openFactsInbox = ({ store, settings, logger }: House, connection: KafkaConnection, prefix: string) => {
+  if (settings.edition === 'self-hosted') return null;
+  const topic = topicOf({ topic: FACTS_TOPIC }, prefix);
+  const inbox = new Inbox(connection, topic, factsTaker(store, topic), logger);
+  inbox.start();
+  return inbox;
 };

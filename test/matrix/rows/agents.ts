@@ -112,7 +112,14 @@ const sshKey: Target = {
 };
 
 const sshKeys: readonly Row[] = [
-  { route: `GET ${KEYS}`, about: organization, demands: ['read-ssh-keys'], status: 200, shows: () => ['key'] },
+  {
+    route: `GET ${KEYS}`,
+    about: organization,
+    demands: ['read-ssh-keys'],
+    status: 200,
+    trail: ['ssh_key index'],
+    shows: () => ['key'],
+  },
   {
     route: `POST ${KEYS}`,
     about: organization,
@@ -121,7 +128,7 @@ const sshKeys: readonly Row[] = [
     trail: ['ssh_key create'],
     bodyFor: ({ world }) => newSshKey(world.unique('made')),
   },
-  { route: 'GET /ssh-keys/:id', about: sshKey, demands: ['read-ssh-keys'], status: 200 },
+  { route: 'GET /ssh-keys/:id', about: sshKey, demands: ['read-ssh-keys'], status: 200, trail: ['ssh_key show'] },
   {
     route: 'PATCH /ssh-keys/:id',
     about: sshKey,

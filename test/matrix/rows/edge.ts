@@ -1,5 +1,6 @@
 import type { Row } from '../matrix.js';
-import { inAcme, site } from '../targets.js';
+import { resource } from '../../support/seeds.js';
+import { inAcme, organization, site } from '../targets.js';
 
 /** Open to everybody: what tells clients where the service is, and orchestrators how it fares. */
 const open: readonly Row[] = (
@@ -19,5 +20,20 @@ export const edge: readonly Row[] = [
     about: { ...site, place: inAcme },
     demands: ['read-audit-trail'],
     status: 200,
+  },
+  {
+    route: 'GET /organizations/:organization/audit-trail-settings',
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+  },
+  {
+    route: 'PATCH /organizations/:organization/audit-trail-settings',
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+    trail: ['organization update'],
+    fresh: true,
+    body: resource('audit-trail-settings', { 'retention-days': 30 }),
   },
 ];

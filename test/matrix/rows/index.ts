@@ -1,5 +1,6 @@
 import { agentsAndKeys } from './agents.js';
 import { edge } from './edge.js';
+import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
 import { history } from './history.js';
 import { organizations } from './organizations.js';
@@ -18,7 +19,15 @@ import { workspaces } from './workspaces.js';
 
 /** The whole table, by the spec that asks it. */
 export const ROWS = {
-  site: [...edge, ...organizations, ...retentionOfOrganizations, ...agentsAndKeys, ...reservedTagKeys, ...registry],
+  site: [
+    ...edge,
+    ...facts,
+    ...organizations,
+    ...retentionOfOrganizations,
+    ...agentsAndKeys,
+    ...reservedTagKeys,
+    ...registry,
+  ],
   access: [...people, ...teams, ...tokens, ...teamAccess],
   workspaces: [...workspaces, ...flatTagRows, ...tagBindingRows, ...history, ...retentionOfWorkspaces, ...state],
   runs: [...runs, ...variables],

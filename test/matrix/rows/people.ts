@@ -29,6 +29,23 @@ const users: readonly Row[] = [
     bodyFor: ({ world }) => resource('users', { email: `${world.unique('moved')}@people.test` }),
   },
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
+  {
+    route: 'DELETE /admin/users/:id',
+    about: {
+      place: () => SITE,
+      standing: (_, world) => ({ id: plainMember(world).id }),
+      // Who is in the organization, and so leaves it.
+      fresh: async (_, { server, acme, unique }) => {
+        const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
+        const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+        return { params: { id: made.body.data.relationships.user.data.id as string } };
+      },
+    },
+    demands: ['forget-user'],
+    status: 204,
+    trail: ['organization_user destroy'],
+    fresh: true,
+  },
 ];
 
 const membership: Target = {
@@ -92,7 +109,13 @@ const memberships: readonly Row[] = [
     nameOf: ({ relationships }) => relationships.organization.data.id as string,
     shows: ({ caller }) => (caller.membership === '' ? [] : [caller.foreign ? 'rival' : 'acme']),
   },
-  { route: `GET ${MEMBERSHIPS}`, about: organization, demands: ['read-memberships'], status: 200 },
+  {
+    route: `GET ${MEMBERSHIPS}`,
+    about: organization,
+    demands: ['read-memberships'],
+    status: 200,
+    trail: ['user index'],
+  },
   {
     route: `POST ${MEMBERSHIPS}`,
     about: organization,

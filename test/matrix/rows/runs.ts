@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../../support/seeds.js';
 import type { Arrived, World } from '../land.js';
 import type { Row, Target } from '../matrix.js';
+import type { TrailEntry } from '../trail.js';
 import {
   besideTheWorkspace,
   freshWorkspace,
@@ -183,20 +184,21 @@ const actions: readonly Row[] = [
 ];
 
 const VERSION = '/configuration-versions/:id';
-const readVersion = (path: string, about: Target, status = 200): Row => ({
+const readVersion = (path: string, about: Target, status = 200, ...trail: readonly TrailEntry[]): Row => ({
   route: `GET ${path}`,
   about,
   demands: ['read-configuration-version'],
   status,
+  trail,
 });
 
 const configurations: readonly Row[] = [
-  readVersion(VERSION, configuration),
-  readVersion(`${VERSION}/download`, configuration, 302),
+  readVersion(VERSION, configuration, 200, 'configuration_version show'),
+  readVersion(`${VERSION}/download`, configuration, 302, 'configuration_version download'),
   // Uploaded ones were made of no commit.
   readVersion(`${VERSION}/ingress-attributes`, configuration, 404),
-  readVersion('/runs/:id/configuration-version', run),
-  readVersion('/runs/:id/configuration-version/download', run, 302),
+  readVersion('/runs/:id/configuration-version', run, 200, 'configuration_version show'),
+  readVersion('/runs/:id/configuration-version/download', run, 302, 'configuration_version download'),
   readVersion('/workspaces/:id/configuration-versions', workspace),
   {
     route: 'POST /workspaces/:id/configuration-versions',

@@ -19,6 +19,7 @@ const ofVersions = ['', '/download', '/json-download'].map((path): Row => ({
   about: stateVersion,
   demands: ['read-state'],
   status: 200,
+  trail: ['state_version show'],
 }));
 
 /** Only who holds the lock may store a state, and one permission does not bring the other. */
@@ -43,17 +44,25 @@ const ofWorkspaces: readonly Row[] = [
     about: workspace,
     demands: ['read-state'],
     status: 200,
+    trail: ['state_version show'],
   })),
   {
     route: 'GET /state-versions',
     about: { ...site, place: onTheWorkspace },
     demands: ['read-state'],
     status: 200,
+    trail: ['state_version index'],
     query: () => 'filter[organization][name]=acme&filter[workspace][name]=one',
     nameOf: () => 'a version',
     shows: () => ['a version'],
   },
-  { route: 'GET /workspaces/:id/state-versions', about: workspace, demands: ['read-state'], status: 200 },
+  {
+    route: 'GET /workspaces/:id/state-versions',
+    about: workspace,
+    demands: ['read-state'],
+    status: 200,
+    trail: ['state_version index'],
+  },
   {
     route: 'POST /workspaces/:id/state-versions',
     about: workspace,
@@ -107,14 +116,27 @@ const backingData = ['soft_delete_backing_data', 'restore_backing_data', 'perman
 );
 
 const outputs: readonly Row[] = [
-  { route: 'GET /state-versions/:id/outputs', about: stateVersion, demands: ['read-state-outputs'], status: 200 },
+  {
+    route: 'GET /state-versions/:id/outputs',
+    about: stateVersion,
+    demands: ['read-state-outputs'],
+    status: 200,
+    trail: ['state_version show'],
+  },
   {
     route: 'GET /workspaces/:id/current-state-version-outputs',
     about: workspace,
     demands: ['read-state-outputs'],
     status: 200,
+    trail: ['state_version show'],
   },
-  { route: 'GET /state-version-outputs/:id', about: stateOutput, demands: ['read-state-outputs'], status: 200 },
+  {
+    route: 'GET /state-version-outputs/:id',
+    about: stateOutput,
+    demands: ['read-state-outputs'],
+    status: 200,
+    trail: ['state_version show'],
+  },
 ];
 
 const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed' }) };

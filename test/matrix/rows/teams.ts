@@ -64,7 +64,14 @@ export const teams: readonly Row[] = [
   },
   ...TEAMS.flatMap(({ when, about, sees }): Row[] => [
     { route: 'GET /teams/:id', when, about, demands: sees, status: 200 },
-    { route: 'GET /teams/:id/relationships/organization-memberships', when, about, demands: sees, status: 200 },
+    {
+      route: 'GET /teams/:id/relationships/organization-memberships',
+      when,
+      about,
+      demands: sees,
+      status: 200,
+      trail: ['user index'],
+    },
     {
       route: 'PATCH /teams/:id',
       when,

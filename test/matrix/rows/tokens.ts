@@ -45,7 +45,15 @@ const ofTeam = (
     trail: ['authentication_token create'],
     bodyFor: ({ world }) => named(world),
   },
-  { route: 'GET /teams/:id/authentication-token', when, about, demands, status: 200, before: makesOnlyToken },
+  {
+    route: 'GET /teams/:id/authentication-token',
+    when,
+    about,
+    demands,
+    status: 200,
+    trail: ['authentication_token show'],
+    before: makesOnlyToken,
+  },
   {
     route: 'POST /teams/:id/authentication-token',
     when,
@@ -108,7 +116,7 @@ const otherTokens: readonly Row[] = [
     } as const;
     const route = '/organizations/:organization/authentication-token';
     return [
-      { ...row, route: `GET ${route}`, status: 200 },
+      { ...row, route: `GET ${route}`, status: 200, trail: ['authentication_token show'] },
       { ...row, route: `POST ${route}`, status: 201, trail: ['authentication_token create'], fresh: true },
       {
         ...row,
@@ -168,7 +176,14 @@ const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, d
   };
   const about: Target = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
   return [
-    { route: 'GET /authentication-tokens/:id', when, about, demands, status: 200 },
+    {
+      route: 'GET /authentication-tokens/:id',
+      when,
+      about,
+      demands,
+      status: 200,
+      trail: when === 'of a user' ? [] : ['authentication_token show'],
+    },
     {
       route: 'DELETE /authentication-tokens/:id',
       when,

@@ -37,16 +37,29 @@ const variableAlone: Target = {
 const OF_WORKSPACE = '/workspaces/:id/vars';
 
 const ofWorkspaces: readonly Row[] = [
-  { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-variables'], status: 200 },
-  { route: 'GET /workspaces/:id/all-vars', about: workspace, demands: ['read-variables'], status: 200 },
+  { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-variables'], status: 200, trail: ['var index'] },
+  {
+    route: 'GET /workspaces/:id/all-vars',
+    about: workspace,
+    demands: ['read-variables'],
+    status: 200,
+    trail: ['var index'],
+  },
   { route: 'GET /workspaces/:id/varsets', about: workspace, demands: ['read-variables'], status: 200 },
   { route: 'GET /workspaces/:id/applicable-varsets', about: workspace, demands: ['read-variables'], status: 200 },
-  { route: `GET ${OF_WORKSPACE}/:variable`, about: variable, demands: ['read-variables'], status: 200 },
+  {
+    route: `GET ${OF_WORKSPACE}/:variable`,
+    about: variable,
+    demands: ['read-variables'],
+    status: 200,
+    trail: ['var show'],
+  },
   {
     route: 'GET /vars',
     about: { ...site, place: onTheWorkspace },
     demands: ['read-variables'],
     status: 200,
+    trail: ['var index'],
     query: () => 'filter[organization][name]=acme&filter[workspace][name]=one',
   },
   {
@@ -135,8 +148,17 @@ const ofSets = SETS.flatMap((kind): Row[] => {
   const { when } = kind;
   return [
     { route: `GET ${SET}`, when, about, demands: reads, status: 200 },
-    { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200 },
-    { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200 },
+    {
+      route: `GET ${SET}`,
+      when: `${when}, with its variables`,
+      about,
+      demands: reads,
+      status: 200,
+      trail: ['var index'],
+      query: () => 'include=vars',
+    },
+    { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200, trail: ['var index'] },
+    { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200, trail: ['var show'] },
     ...(['PATCH', 'PUT'] as const).map((method): Row => ({
       route: `${method} ${SET}`,
       when,

@@ -9,7 +9,7 @@ const PATIENCE_MS = 30_000;
 const POLL_MS = 50;
 
 /** The publisher makes the topics when it has something to publish: a consumer that comes earlier is turned away. */
-const untilTheyExist = async (brokers: readonly string[], topics: readonly string[]): Promise<void> => {
+export const untilTheyExist = async (brokers: readonly string[], topics: readonly string[]): Promise<void> => {
   const admin = kafkaClient({ brokers, clientId: 'test-reader' }, quiet).admin({ retry: { retries: 0 } });
   const deadline = Date.now() + PATIENCE_MS;
   await admin.connect();

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { Refused } from '#kernel';
-import { parseSince } from './since.js';
+import { parseMoment } from './moment.js';
 
-const parsed = (text: string): string => new Date(parseSince(text)).toISOString();
+const parsed = (text: string): string => new Date(parseMoment('since', text)).toISOString();
 
-describe('since', () => {
+describe('a moment', () => {
   it.each([
     ['a date', '2026-11-21', '2026-11-21T00:00:00.000Z'],
     ['milliseconds', '2026-11-21T10:41:51.120Z', '2026-11-21T10:41:51.120Z'],
@@ -44,20 +44,21 @@ describe('since', () => {
     '2026-11-21Z',
     '\u0000',
   ])('refuses %j', (text) => {
-    expect(() => parseSince(text)).toThrow(Refused);
-    expect(() => parseSince(text)).toThrow('Since is not a valid ISO 8601 timestamp');
+    expect(() => parseMoment('since', text)).toThrow(Refused);
+    expect(() => parseMoment('since', text)).toThrow('Since is not a valid ISO 8601 timestamp');
+    expect(() => parseMoment('until', text)).toThrow('Until is not a valid ISO 8601 timestamp');
   });
 
   it('is the entry’s own moment when it is an entry’s timestamp', () => {
     const timestamps = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
-    fc.assert(fc.property(timestamps, (date) => parseSince(date.toISOString()) === date.getTime()));
+    fc.assert(fc.property(timestamps, (date) => parseMoment('since', date.toISOString()) === date.getTime()));
   });
 
   it('either knows a moment or refuses, whatever it is given', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
-          return Number.isInteger(parseSince(text));
+          return Number.isInteger(parseMoment('since', text));
         } catch (error) {
           return error instanceof Refused && error.kind === 'unprocessable';
         }

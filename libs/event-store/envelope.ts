@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
  *   1 byte   format version, 1: AES-256-GCM
  *   4 bytes  mark of the key, so that a wrong key is told from damage
  *   12 bytes nonce, random: good for 2^32 secrets under one key (NIST SP 800-38D, 8.3)
- *   rest     the text in UTF-8, encrypted, and its tag of 16 bytes
+ *   rest     what is secret, encrypted, and its tag of 16 bytes
  *
  * Version, mark and the secret's id are authenticated with it: one row's secret put in another's place does not open.
  */
@@ -18,26 +18,26 @@ const TAG = 16;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-/** Seals and opens texts under a key of its own, derived from the house's. */
+/** Seals and opens secrets under a key of its own, derived from the house's for one purpose. */
 export class Envelope {
   private readonly key: Buffer;
   private readonly header: Buffer;
 
-  constructor(encryptionKey: Buffer) {
+  constructor(encryptionKey: Buffer, purpose: string) {
     if (encryptionKey.length !== KEY_LENGTH) throw new Error('the encryption key must be 32 bytes');
-    const derive = (purpose: string, length: number): Buffer =>
-      Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre vault ${VERSION}${purpose}`, length));
+    const derive = (part: string, length: number): Buffer =>
+      Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre ${purpose} ${VERSION}${part}`, length));
     this.key = derive('', KEY_LENGTH);
     this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', MARK)]);
   }
 
-  seal(id: string, text: string): Buffer {
+  seal(id: string, secret: Buffer): Buffer {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv(CIPHER, this.key, nonce).setAAD(this.bound(id));
-    return Buffer.concat([this.header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return Buffer.concat([this.header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  open(id: string, sealed: Buffer): string {
+  open(id: string, sealed: Buffer): Buffer {
     if (sealed[0] !== VERSION || sealed.length < HEADER + NONCE + TAG) {
       throw new Error(`the secret ${id} is damaged, or was sealed by a later version of Cadastre`);
     }
@@ -49,8 +49,8 @@ export class Envelope {
       .setAAD(this.bound(id))
       .setAuthTag(sealed.subarray(-TAG));
     try {
-      const text = decipher.update(sealed.subarray(HEADER + NONCE, -TAG));
-      return Buffer.concat([text, decipher.final()]).toString('utf8');
+      const secret = decipher.update(sealed.subarray(HEADER + NONCE, -TAG));
+      return Buffer.concat([secret, decipher.final()]);
     } catch (cause) {
       throw new Error(`the secret ${id} is damaged, or stands in the place of another one`, { cause });
     }

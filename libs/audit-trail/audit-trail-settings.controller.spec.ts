@@ -1,0 +1,211 @@
+import { sql } from '#kernel';
+import { caughtUp, rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
+import {
+  answered,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeWorkspace,
+  refusalOf,
+  resource,
+  type SeededOrganization,
+} from '../../test/support/seeds.js';
+import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
+import { pruningChore } from './audit-trail.chore.js';
+import { auditTrailSettingsSlice, auditTrailSlice } from './audit-trail.slice.js';
+import { actionsOf, DAY_MS, MovedClock, readTrail } from './spec.js';
+
+let server: TestServer;
+// It only goes ahead: what has been pruned once was too old ever after.
+const clock = new MovedClock();
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true, clock });
+});
+afterAll(() => server.close());
+
+const newOrganization = (): Promise<SeededOrganization> => makeOrganization(server, `kept-${(number += 1)}`);
+
+const path = (organization: string): string => `/api/v2/organizations/${organization}/audit-trail-settings`;
+const keep = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
+
+const set = async (organization: string, days: number | null, by: Api = server): Promise<void> => {
+  const { body } = answered(await by.patch(path(organization), keep(days)), 200);
+  expect(body.data.attributes).toEqual({ 'retention-days': days });
+};
+
+const prune = () =>
+  pruningChore(server.database, clock).run({ signal: new AbortController().signal, done: () => undefined });
+
+const views = (): readonly View[] => viewsOf([auditTrailSettingsSlice, auditTrailSlice(server.store.kinds)]);
+
+/** The live views are those that the log makes. */
+const expectTrue = async (): Promise<void> => {
+  await caughtUp(server.database, 'audit_trail');
+  for (const view of views()) expect(await verify(server.store, view, clock.now())).toEqual([]);
+};
+
+describe('the settings of a trail', () => {
+  it('are fourteen days until an owner says otherwise', async () => {
+    const { name, id } = await newOrganization();
+    const settings = (days: number | null) => ({
+      data: {
+        id: id.replace('org-', 'atrail-'),
+        type: 'audit-trail-settings',
+        attributes: { 'retention-days': days },
+        relationships: { organization: { data: { type: 'organizations', id: name } } },
+      },
+    });
+    expect(answered(await server.get(path(name)), 200).body).toEqual(settings(14));
+    for (const days of [30, null, 1]) {
+      expect(answered(await server.patch(path(name), keep(days)), 200).body).toEqual(settings(days));
+      expect(answered(await server.get(path(name)), 200).body).toEqual(settings(days));
+    }
+    expect(answered(await server.patch(path(name), resource('audit-trail-settings')), 200).body).toEqual(settings(1));
+  });
+
+  it.each([
+    [0, 'Retention days must be greater than 0'],
+    [2.5, 'Retention days must be a whole number'],
+    [36_501, 'Retention days must be at most 36500, or null'],
+    ['14', 'Retention days must be a number'],
+  ])('are never %j days', async (days, detail) => {
+    const { name } = await newOrganization();
+    expect(refusalOf(await server.patch(path(name), keep(days)))).toEqual(['/data/attributes/retention-days', detail]);
+  });
+
+  it('are told in the trail, where they change', async () => {
+    const { name, id } = await newOrganization();
+    const reader = server.as(await makeOrganizationToken(server, name));
+    await set(name, 30);
+    await set(name, 30);
+    const [entry, before] = (await readTrail(reader)).data;
+    expect(entry?.resource).toEqual({
+      id,
+      type: 'organization',
+      action: 'update',
+      meta: { audit_trail_retention_days: 30 },
+    });
+    expect(before?.resource.action).not.toBe('update');
+  });
+
+  it('are for owners: nobody else sees them, nor learns what would be wrong with theirs', async () => {
+    const { name, ownersTeam } = await newOrganization();
+    const owner = await makeMember(server, name, `olga-${number}`, [ownersTeam]);
+    const member = await makeMember(server, name, `mia-${number}`, [await makeTeam(server, name, 'plain')]);
+    const machine = server.as(await makeOrganizationToken(server, name));
+    await set(name, 30, owner);
+    const answers = [];
+    for (const api of [member, machine]) answers.push(await api.get(path(name)), await api.patch(path(name), keep(0)));
+    answers.push(await server.get(path('nowhere')), await server.patch(path('nowhere'), keep(30)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(404));
+    answered(await server.as(null).get(path(name)), 401);
+  });
+
+  it('are not made for an organization that is going', async () => {
+    const { name, id } = await newOrganization();
+    meanwhile(server.store, () => server.delete(`/api/v2/organizations/${name}`));
+    answered(await server.patch(path(name), keep(30)), 404);
+    expect(await server.database.rows(sql`select 1 from audit_trail_settings where organization = ${id}`)).toEqual([]);
+  });
+
+  it('of two that are written at once both count, one after the other', async () => {
+    const { name } = await newOrganization();
+    const answers = await Promise.all([20, 30, 40].map((days) => server.patch(path(name), keep(days))));
+    for (const answer of answers) answered(answer, 200);
+    expect([20, 30, 40]).toContain(answered(await server.get(path(name)), 200).body.data.attributes['retention-days']);
+    expect(await verifySnapshots(server.store, [auditTrailSettingsSlice])).toEqual([]);
+  });
+});
+
+describe('entries are kept', () => {
+  type Place = { readonly name: string; readonly workspace: string; readonly reader: Api };
+  const makePlace = async (): Promise<Place> => {
+    const { name } = await newOrganization();
+    const workspace = await makeWorkspace(server, name, 'cellar');
+    return { name, workspace, reader: server.as(await makeOrganizationToken(server, name)) };
+  };
+  const lock = async (workspace: string): Promise<void> => {
+    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+  };
+  const count = async (reader: Api): Promise<number> => (await readTrail(reader)).pagination.total_count;
+
+  it('for longer, or for ever, pruned or not', async () => {
+    const { name, reader } = await makePlace();
+    await set(name, 30);
+    const all = await count(reader);
+    for (const [days, expected] of [
+      [29, all],
+      [2, 0],
+    ] as const) {
+      clock.ahead += days * DAY_MS;
+      expect(await count(reader)).toBe(expected);
+      await prune();
+      expect(await count(reader)).toBe(expected);
+      await expectTrue();
+    }
+    const other = await makePlace();
+    await set(other.name, null);
+    const whole = await count(other.reader);
+    clock.ahead += 4_000 * DAY_MS;
+    await prune();
+    expect(await count(other.reader)).toBe(whole);
+    await expectTrue();
+  });
+
+  it('for a shorter time, from the next question on', async () => {
+    const { name, workspace, reader } = await makePlace();
+    clock.ahead += 2 * DAY_MS;
+    await lock(workspace);
+    expect(await count(reader)).toBeGreaterThan(1);
+    await set(name, 1);
+    expect(actionsOf(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    await prune();
+    expect(actionsOf(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    await expectTrue();
+  });
+
+  it('for longer only where they still were kept: what was too old once does not come back, not by a rebuild either', async () => {
+    const { name, workspace, reader } = await makePlace();
+    clock.ahead += 20 * DAY_MS;
+    await lock(workspace);
+    await set(name, null);
+    const left = ['organization update', 'workspace lock'];
+    expect(actionsOf(await readTrail(reader))).toEqual(left);
+    await prune();
+    await expectTrue();
+    for (const view of views()) await rebuild(server.store, view);
+    expect(actionsOf(await readTrail(reader))).toEqual(left);
+    await prune();
+    await expectTrue();
+  });
+
+  it('for fourteen days after their organization is gone, whatever it wanted', async () => {
+    const { name, id } = await newOrganization();
+    await set(name, null);
+    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
+    await caughtUp(server.database, 'audit_trail');
+    const kept = async () =>
+      (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
+    clock.ahead += 13 * DAY_MS;
+    await prune();
+    expect(await kept()).toBeGreaterThan(3);
+    clock.ahead += 2 * DAY_MS;
+    await prune();
+    expect(await kept()).toBe(1);
+    await expectTrue();
+  });
+
+  it('by each organization for as long as it wants', async () => {
+    const [long, short] = [await makePlace(), await makePlace()];
+    await set(long.name, 90);
+    await set(short.name, 2);
+    const all = await count(long.reader);
+    clock.ahead += 30 * DAY_MS;
+    await prune();
+    expect([await count(long.reader), await count(short.reader)]).toEqual([all, 0]);
+  });
+});

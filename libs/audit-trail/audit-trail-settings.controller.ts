@@ -1,0 +1,45 @@
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, parseBody, resourceBody, type Document, type Resource } from '#json-api';
+import { ChangeTrailSettings } from './trail-settings.handler.js';
+import { trailSettingsFor, type TrailSettingsRow } from './trail-settings.queries.js';
+import { settingsOf } from './trail-settings.js';
+
+const TYPE = 'audit-trail-settings';
+
+const body = resourceBody(TYPE, z.object({ 'retention-days': z.number().nullable().optional() }).default({}));
+
+const settingsResource = ({ organization, organizationName, retentionDays }: TrailSettingsRow): Resource => ({
+  id: settingsOf(organization),
+  type: TYPE,
+  attributes: { 'retention-days': retentionDays },
+  relationships: { organization: { data: { type: 'organizations', id: organizationName } } },
+});
+
+@Controller(`api/v2/organizations/:organization/${TYPE}`)
+export class AuditTrailSettingsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(settingsResource(await trailSettingsFor(this.database, actor, organization)));
+  }
+
+  @Patch()
+  async update(
+    @Param('organization') organization: string,
+    @Body() request: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { 'retention-days': retentionDays } = parseBody(body, request).data.attributes;
+    return document(
+      settingsResource(await this.bus.execute(new ChangeTrailSettings(organization, retentionDays, actor))),
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { sql } from '#kernel';
+import type { EventStore } from '#event-store';
+import type { Question } from './audit-trail.question.js';
+
+type ActorRow = { readonly name: string; readonly accessor: string };
+
+/**
+ * Ids of people who have acted under names that are asked for. These are sealed, and no index knows them: all are opened who
+ * have ever acted in the organization, which are as many as people.
+ */
+export const actorsNamed = async (
+  { database, seals }: EventStore,
+  { organization, filter: { actor: names } }: Pick<Question, 'organization' | 'filter'>,
+): Promise<readonly string[]> => {
+  if (names.length === 0) return [];
+  const all = await database.rows<ActorRow>(
+    sql`select name, accessor from audit_trail_actors where organization = ${organization}`,
+  );
+  const opened = await seals.openIn(all);
+  return opened.filter(({ name }) => names.includes(name)).map(({ accessor }) => accessor);
+};

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import { settingsOf, trailSettings } from './trail-settings.js';
+
+const { given } = specify(trailSettings);
+
+const change = (retentionDays: number | null) =>
+  ({ type: 'ChangeAuditTrailRetention', data: { retentionDays } }) as const;
+const changed = (retentionDays: number | null) =>
+  ({ type: 'AuditTrailRetentionChanged', data: { retentionDays } }) as const;
+
+describe('the settings of a trail', () => {
+  it.each([1, 90, 36_500, null])('keep entries for %j days', (days) =>
+    given().when(change(days)).yields(changed(days)),
+  );
+
+  it('are fourteen days before anybody says so', () => {
+    given().when(change(14)).yields();
+    given(changed(30)).when(change(14)).yields(changed(14));
+  });
+
+  it('change nothing where it is so already', () => {
+    given(changed(null)).when(change(null)).yields();
+    given(changed(null), changed(30)).when(change(30)).yields();
+  });
+
+  it.each([
+    [0, 'greater than 0'],
+    [-3, 'greater than 0'],
+    [1.5, 'a whole number'],
+    [36_501, 'at most 36500, or null'],
+  ])('are never %j days', (days, detail) => {
+    given().when(change(days)).refuses('unprocessable', detail);
+  });
+
+  it('are a stream of the organization’s own', () => {
+    expect(settingsOf('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
+  });
+});

@@ -1,0 +1,256 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type Recorded } from '#kernel';
+import { EventStore } from './event-store.js';
+import { LOG_START } from './follower.js';
+import { hasLostSomebody, isStale } from './postgres-errors.js';
+import { kindsOf } from './slice.js';
+import { context, CountedIds, KEY, LampHouse } from './spec.js';
+
+/** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
+type SignedEvent =
+  | Message<'Signed', { guest: string; name: string; from: string | null; words: string }>
+  | Message<'Struck', { guest: string }>;
+
+const kinds: EventKinds<SignedEvent> = {
+  Signed: {
+    schemaVersion: 1,
+    schema: { parse: (data) => data as never },
+    topic: 'guests',
+    audit: { unaudited: 'a sample' },
+    personal: ({ guest }) => [
+      { at: ['name'], person: guest, kind: 'name' },
+      { at: ['from'], person: guest, kind: 'detail' },
+    ],
+  },
+  Struck: {
+    schemaVersion: 1,
+    schema: { parse: (data) => data as never },
+    topic: 'guests',
+    audit: { unaudited: 'a sample' },
+    forgets: ({ guest }) => guest,
+  },
+};
+
+let home: TestDatabase;
+let house: LampHouse;
+let store: EventStore;
+let client: pg.Client;
+let shown: SignedEvent['data'][];
+
+const openStore = (): EventStore => {
+  const projection = {
+    name: 'guests',
+    tables: [],
+    on: { Signed: (data: unknown) => (shown.push(data as SignedEvent['data']), null) },
+  };
+  return new EventStore(house.database, kindsOf(kinds), [projection], CLOCK, IDS, KEY);
+};
+
+const IDS = new CountedIds();
+const CLOCK = { now: () => new Date('2026-11-21T12:00:00.000Z') };
+
+beforeEach(async () => {
+  home = await freshDatabase();
+  house = await LampHouse.over(home.url);
+  client = await house.connect();
+  shown = [];
+  store = openStore();
+});
+
+afterEach(async () => {
+  await house.close();
+  await home.drop();
+});
+
+const by = (guest: string, name: string): EventContext => ({
+  ...context,
+  accessor: { id: guest, type: 'users', name },
+  request: { id: 'r', address: '203.0.113.7', userAgent: 'quill/1' },
+});
+const signed = (guest: string, name: string, words = 'hello', from: string | null = 'the attic'): SignedEvent => ({
+  type: 'Signed',
+  data: { guest, name, from, words },
+});
+const sign = (event: SignedEvent, who: EventContext, on = store, stream = 'book-1') =>
+  on.append([{ stream, organization: null, expected: 'any', events: [event] }], who);
+const strike = (guest: string, on = store) =>
+  sign({ type: 'Struck', data: { guest } }, { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
+
+/** Beyond what other tests are at in the same Postgres. */
+const readOn = (on: EventStore, after: LogPosition, limit: number, sealed = false): Promise<readonly Recorded[]> =>
+  on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', sealed });
+
+const log = async (): Promise<string> =>
+  (await client.query('select string_agg(e::text, chr(10)) as text from event_store.events e')).rows[0].text as string;
+
+const PERSONAL = /ada|attic|203\.0|quill/;
+
+describe('texts of people', () => {
+  it('are sealed in the log, and shown to views and to who reads it', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    expect(await log()).not.toMatch(PERSONAL);
+    expect(await log()).toContain('hello');
+    expect(shown).toEqual([signed('user-1', 'ada').data]);
+    for (const reader of [store, openStore()]) {
+      const [event] = await reader.stream('book-1');
+      expect(event).toMatchObject({ data: signed('user-1', 'ada').data, context: by('user-1', 'ada') });
+      const read = await readOn(reader, LOG_START, 10);
+      expect(read).toEqual([event]);
+    }
+  });
+
+  it('stay as they are where nobody could be forgotten: the system, and tokens of teams', async () => {
+    for (const type of ['system', 'teams']) {
+      const accessor = { id: 'somebody', type, name: 'ada' };
+      await sign({ type: 'Struck', data: { guest: 'nobody' } }, { ...context, accessor });
+    }
+    expect((await log()).match(/ada/g)).toHaveLength(2);
+  });
+
+  it('are read in their place once their key is gone, by whoever has remembered it', async () => {
+    const warm = openStore();
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'), warm);
+    await sign(signed('user-2', 'bob'), by('user-2', 'bob'), warm);
+    await strike('user-1');
+    const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
+    for (const reader of [store, warm, openStore()]) {
+      const events = await reader.stream('book-1');
+      expect(events.map(({ data }) => data)).toEqual([forgotten, signed('user-2', 'bob').data, { guest: 'user-1' }]);
+      expect(events[0]?.context).toMatchObject({
+        accessor: { id: 'user-1', name: 'user-1' },
+        request: { id: 'r', address: null, userAgent: null },
+      });
+    }
+  });
+
+  it('are opened for who follows the log until they come past the end of them', async () => {
+    const follower = openStore();
+    const next = async (after = LOG_START) => (await readOn(follower, after, 1))[0];
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    const first = await next();
+    await strike('user-1');
+    // It knows the key from before; nothing says yet that it is gone.
+    expect((await next())?.data).toMatchObject({ name: 'ada' });
+    expect((await next(first))?.type).toBe('Struck');
+    expect((await next())?.data).toMatchObject({ name: 'user-1' });
+  });
+
+  it('of somebody who has been forgotten are not written any more, in whatever is told of them', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    await strike('user-1');
+    await sign(signed('user-1', 'ada'), by('user-2', 'bob'), openStore());
+    expect(shown.at(-1)).toEqual({ guest: 'user-1', name: 'user-1', from: null, words: 'hello' });
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('end with the person also where they had none', async () => {
+    await strike('user-9');
+    await sign(signed('user-9', 'ada'), by('user-2', 'bob'));
+    expect(await log()).not.toMatch(/ada|attic/);
+  });
+
+  it('are decided on anew by who had them in hand while they were forgotten', async () => {
+    const warm = openStore();
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'), warm);
+    await strike('user-1');
+    const others = await sign(signed('user-1', 'ada'), by('user-2', 'bob'), warm).catch((error: unknown) => error);
+    expect(isStale(others)).toBe(true);
+    expect(hasLostSomebody(others)).toBe(true);
+    await sign(signed('user-1', 'ada'), by('user-2', 'bob'), warm);
+    expect(shown.at(-1)).toMatchObject({ name: 'user-1' });
+
+    const again = openStore();
+    await sign(signed('user-3', 'eve'), by('user-3', 'eve'), again);
+    await strike('user-3');
+    await expect(sign(signed('user-2', 'bob'), by('user-3', 'eve'), again)).rejects.toMatchObject({ code: 'CA401' });
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('hold their person back: who is to be forgotten waits for what is being written of them', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    await client.query('begin');
+    await client.query(`select event_store.hold_people('{user-1}', '{}', null)`);
+    const struck = strike('user-1').then(() => 'struck');
+    const other = await house.connect();
+    const waiting = async (): Promise<boolean> =>
+      (await other.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount === 1;
+    while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 5));
+    await client.query('commit');
+    expect(await struck).toBe('struck');
+  });
+
+  it('may look like sealed ones', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    const [{ data }] = (await client.query('select data from event_store.events')).rows as [{ data: { name: string } }];
+    for (const like of [data.name, '~sealed:n:user-1:AAAA', '~sealed:']) {
+      await sign(signed('user-2', like, like), by('user-2', like));
+      expect((await openStore().stream('book-1')).at(-1)?.data).toMatchObject({ name: like, words: like });
+    }
+  });
+
+  it('of the time before there were keys are as they were, until somebody is forgotten', async () => {
+    const old = JSON.stringify([
+      { ...signed('user-1', 'ada'), id: '0190f3a0-0000-7000-9000-000000000001', schemaVersion: 1 },
+    ]);
+    await client.query(`select event_store.append('book-1', 0, null, now(), $1, $2, null, null)`, [
+      by('user-1', 'ada'),
+      old,
+    ]);
+    expect((await store.stream('book-1'))[0]).toMatchObject({ data: { name: 'ada' }, context: by('user-1', 'ada') });
+    await strike('user-1');
+    expect((await store.stream('book-1'))[0]).toMatchObject({
+      data: { name: 'user-1', from: null },
+      context: { accessor: { name: 'user-1' }, request: { address: null } },
+    });
+  });
+});
+
+describe('what was made of sealed events', () => {
+  it('opens wherever the texts stand in it, and only what was sealed here', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    await sign(signed('user-2', 'bob'), by('user-2', 'bob'));
+    const [first, second] = await readOn(store, LOG_START, 10, true);
+    const made = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
+    const [opened] = await openStore().seals.openIn([made]);
+    const bobs = { deep: by('user-2', 'bob') };
+    expect(opened).toEqual({ ...made, list: [signed('user-1', 'ada').data, bobs] });
+    await strike('user-1');
+    const [left] = await openStore().seals.openIn([made]);
+    const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
+    expect(left).toEqual({ ...made, list: [forgotten, bobs] });
+  });
+});
+
+describe('keys', () => {
+  it('are made once, however many want one at the same time', async () => {
+    const stores = Array.from({ length: 5 }, openStore);
+    await Promise.all(stores.map((each, n) => sign(signed('user-1', 'ada'), by(`user-${n}`, 'x'), each, `book-${n}`)));
+    for (const n of stores.keys()) {
+      expect((await openStore().stream(`book-${n}`))[0]?.data).toMatchObject({ name: 'ada' });
+    }
+  });
+
+  it('lie there encrypted, and say so to who has another encryption key', async () => {
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    const other = new EventStore(house.database, kindsOf(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
+    await expect(other.stream('book-1')).rejects.toThrow('sealed with another encryption key');
+  });
+
+  it('come with the transaction in which somebody is born, in no round trip of their own, or not at all', async () => {
+    const birth = (stream: string) =>
+      store.append(
+        [{ stream, organization: null, expected: 0, events: [signed(stream, 'ada')] }],
+        { ...context, accessor: { id: 'system', type: 'system', name: 'us' } },
+        stream === 'user-2' ? [sql`select 1 / 0`] : [],
+      );
+    const before = house.database.count.roundTrips;
+    await birth('user-1');
+    expect(house.database.count.roundTrips - before).toBe(1);
+    await expect(birth('user-2')).rejects.toThrow('division by zero');
+    const { rows } = await client.query('select person from event_store.person_keys');
+    expect(rows).toEqual([{ person: 'user-1' }]);
+    expect((await store.stream('user-1'))[0]?.data).toMatchObject({ name: 'ada' });
+  });
+});

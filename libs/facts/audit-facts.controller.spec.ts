@@ -1,0 +1,187 @@
+import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
+import { auditTrailSlice } from '#audit-trail';
+import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { wholeLog } from '../../test/support/log.js';
+import { nameOf, ROWS } from './facts.catalogue.js';
+import { factOf } from './spec.js';
+
+let server: TestServer;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+});
+afterAll(() => server.close());
+
+type Place = { readonly id: string; readonly path: string; readonly service: Api };
+
+/** An organization of the test's own, and its token: it reports facts, and reads the trail. */
+const makePlace = async (): Promise<Place> => {
+  const { name, id } = await makeOrganization(server, `house-${(number += 1)}`);
+  const service = server.as(await makeOrganizationToken(server, name));
+  return { id, path: `/api/v2/organizations/${name}/audit-facts`, service };
+};
+
+type Entry = { readonly id: string; readonly resource: { readonly type: string; readonly action: string } };
+
+const trailOf = async ({ service }: Place): Promise<readonly Entry[]> =>
+  answered(await service.get('/api/v2/organization/audit-trail'), 200).body.data;
+
+/** What the trail has beside the organization's own beginnings, oldest first. */
+const factsInTrail = async (place: Place): Promise<readonly Entry[]> =>
+  (await trailOf(place)).filter(({ resource: { type } }) => ROWS.some((row) => row.type === type)).toReversed();
+
+const results = ({ body }: Answer): readonly string[] => body.facts.map(({ result }: { result: string }) => result);
+
+describe('reporting facts', () => {
+  it.each(ROWS.map(nameOf))('puts %s into the trail, as it was told', async (row) => {
+    const place = await makePlace();
+    const fact = factOf('f1', row);
+    const { body } = answered(await place.service.post(place.path, fact), 201);
+    const [entry, ...rest] = await factsInTrail(place);
+    expect(rest).toEqual([]);
+    expect(entry).toMatchObject({
+      id: body.facts[0].entry,
+      version: '0',
+      type: 'Resource',
+      auth: { ...fact.auth, organization_id: place.id },
+      request: fact.request,
+    });
+    expect(entry?.resource).toEqual(fact.resource);
+  });
+
+  it('says of each what became of it, and knows it when it comes again', async () => {
+    const place = await makePlace();
+    const first = answered(await place.service.post(place.path, { facts: [factOf('f1'), factOf('f2')] }), 201);
+    expect(first.headers.get('content-type')).toBe('application/json');
+    expect(first.body.facts).toEqual([
+      {
+        source: 'https://policies.example',
+        id: 'f1',
+        entry: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        result: 'recorded',
+      },
+      {
+        source: 'https://policies.example',
+        id: 'f2',
+        entry: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        result: 'recorded',
+      },
+    ]);
+    const again = [factOf('f3'), factOf('f2', 'stack.create'), factOf('f3')];
+    const second = answered(await place.service.post(place.path, { facts: again }), 201);
+    expect(results(second)).toEqual(['recorded', 'known', 'known']);
+    expect(second.body.facts[1].entry).toBe(first.body.facts[1].entry);
+    const third = answered(await place.service.post(place.path, factOf('f1')), 200);
+    expect(results(third)).toEqual(['known']);
+    // The first that called itself f2 counts.
+    expect((await factsInTrail(place)).map(({ resource: { type } }) => type)).toEqual(['policy', 'policy', 'policy']);
+  });
+
+  it('takes a fact for another one where another service or another organization tells it', async () => {
+    const [here, there] = [await makePlace(), await makePlace()];
+    answered(await here.service.post(here.path, factOf('f1')), 201);
+    answered(await here.service.post(here.path, { ...factOf('f1'), source: 'https://scans.example' }), 201);
+    answered(await there.service.post(there.path, factOf('f1')), 201);
+    expect(await factsInTrail(here)).toHaveLength(2);
+    expect(await factsInTrail(there)).toHaveLength(1);
+    answered(await here.service.post(there.path, factOf('f9')), 404);
+  });
+
+  it('records a thousand at once, and each once, though twenty report the same at the same time', async () => {
+    const place = await makePlace();
+    const sources = ['https://a.example', 'https://b.example', 'https://c.example'];
+    const facts = Array.from({ length: 1_000 }, (_, n) => ({
+      ...factOf(`f${n}`),
+      source: sources[n % sources.length] as string,
+    }));
+    // Each in another order.
+    const posts = Array.from({ length: 20 }, (_, n) => [...facts.slice(n * 50), ...facts.slice(0, n * 50)]);
+    const answers = await Promise.all(posts.map((each) => place.service.post(place.path, { facts: each })));
+    expect(answers.flatMap(results).filter((result) => result === 'recorded')).toHaveLength(1_000);
+    expect(answers.every(({ status }) => status === 200 || status === 201)).toBe(true);
+    const entries = new Set(answers.flatMap(({ body }) => body.facts.map(({ entry }: { entry: string }) => entry)));
+    const told = (await wholeLog(server.store)).filter(({ organization }) => organization === place.id);
+    const recorded = told.filter(({ type }) => type === 'AuditFactReported').map(({ id }) => id);
+    expect(recorded.toSorted()).toEqual([...entries].toSorted());
+    expect((await trailOf(place)).filter(({ id }) => entries.has(id))).toHaveLength(1_000);
+    expect(await verifySnapshots(server.store, [])).toEqual([]);
+  });
+
+  it('records nothing where one of them is wrong', async () => {
+    const place = await makePlace();
+    const bad = { ...factOf('f2', 'task.create'), time: 'yesterday' };
+    const { body } = answered(await place.service.post(place.path, { facts: [factOf('f1'), bad] }), 422);
+    expect(body.errors).toMatchObject([{ status: '422', source: { pointer: '/facts/1/time' } }]);
+    expect(await factsInTrail(place)).toEqual([]);
+    expect(results(answered(await place.service.post(place.path, factOf('f1')), 201))).toEqual(['recorded']);
+  });
+
+  it.each([null, [], 'text', 7, {}, { facts: {} }, { facts: [null] }, { facts: [[]] }, { data: [] }])(
+    'refuses %j',
+    async (body) => {
+      const place = await makePlace();
+      const { status } = await place.service.post(place.path, JSON.stringify(body));
+      expect([400, 422]).toContain(status);
+    },
+  );
+
+  it('keeps in the log whom it was that reported, and when it happened', async () => {
+    const place = await makePlace();
+    const { body } = answered(await place.service.post(place.path, factOf('f1')), 201);
+    const log = await wholeLog(server.store);
+    expect(log.find(({ id }) => id === body.facts[0].entry)).toMatchObject({
+      type: 'AuditFactReported',
+      stream: `facts/${place.id}/https://policies.example`,
+      version: 1,
+      organization: place.id,
+      data: {
+        source: 'https://policies.example',
+        fact: 'f1',
+        occurredAt: '2026-11-21T10:00:00.000Z',
+        reportedBy: { type: 'organizations', id: place.id },
+      },
+      context: {
+        accessor: { id: 'user-7', name: 'ada' },
+        auth: 'Impersonated',
+        impersonator: 'user-root',
+        request: { id: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77' },
+      },
+    });
+  });
+
+  it('is in the log where the trail is closed, and nowhere once the organization is gone', async () => {
+    const place = await makePlace();
+    const name = place.path.split('/')[4] ?? '';
+    const free = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } } });
+    answered(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
+    expect(results(answered(await place.service.post(place.path, factOf('f1')), 201))).toEqual(['recorded']);
+    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
+    answered(await server.post(place.path, factOf('f2')), 404);
+  });
+
+  it('leaves views that a rebuild makes again', async () => {
+    const place = await makePlace();
+    answered(await place.service.post(place.path, { facts: [factOf('f1'), factOf('f2', 'task.update')] }), 201);
+    const before = await trailOf(place);
+    const views = viewsOf([auditTrailSlice(server.store.kinds)]);
+    for (const view of views) await rebuild(server.store, view);
+    for (const view of views) expect(await verify(server.store, view, new Date())).toEqual([]);
+    expect(await trailOf(place)).toEqual(before);
+  });
+});
+
+describe('the schemas of facts', () => {
+  it('are told to everybody with a token, all of them or one', async () => {
+    const { service } = await makePlace();
+    const { body, headers } = answered(await service.get('/api/v2/audit-facts/schemas'), 200);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(Object.keys(body.schemas)).toEqual(ROWS.map(nameOf));
+    const one = answered(await service.get('/api/v2/audit-facts/schemas/task.update'), 200);
+    expect(one.body).toEqual(body.schemas['task.update']);
+    answered(await service.get('/api/v2/audit-facts/schemas/workspace.create'), 404);
+    answered(await service.get('/api/v2/audit-facts/schemas/constructor'), 404);
+    answered(await server.as(null).get('/api/v2/audit-facts/schemas'), 401);
+  });
+});

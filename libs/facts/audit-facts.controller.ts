@@ -1,0 +1,51 @@
+import { Body, Controller, Get, Header, Param, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { notFound } from '#kernel';
+import { confirm, CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { factSchemas, factsIn } from './facts.body.js';
+import { ReportFacts } from './facts.handler.js';
+
+/** As bytes: Fastify adds a charset to the media type of all else. */
+const plain = (answer: unknown): Buffer => Buffer.from(JSON.stringify(answer));
+
+/** Plain JSON, as the trail is, for services that know nothing of JSON:API. */
+@Controller('api/v2')
+export class AuditFactsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  /** 201 where something was recorded, 200 where all of it was known. */
+  @Post('organizations/:organization/audit-facts')
+  @Header('content-type', 'application/json')
+  async report(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const facts = factsIn(body);
+    const outcomes = await this.bus.execute(new ReportFacts(organization, facts, actor));
+    reply.status(outcomes.some(({ result }) => result === 'recorded') ? 201 : 200);
+    return plain({ facts: facts.map(({ source, id }, n) => ({ source, id, ...outcomes[n] })) });
+  }
+
+  @Get('audit-facts/schemas')
+  @Header('content-type', 'application/json')
+  async schemas(@CurrentActor() actor: Actor): Promise<Buffer> {
+    await confirm(this.database, actor);
+    return plain({ schemas: factSchemas });
+  }
+
+  @Get('audit-facts/schemas/:name')
+  @Header('content-type', 'application/json')
+  async schema(@Param('name') name: string, @CurrentActor() actor: Actor): Promise<Buffer> {
+    await confirm(this.database, actor);
+    const schema = Object.hasOwn(factSchemas, name) ? factSchemas[name] : undefined;
+    if (!schema) throw notFound();
+    return plain(schema);
+  }
+}

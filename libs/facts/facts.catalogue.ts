@@ -1,0 +1,164 @@
+import { z } from 'zod';
+
+// The part of the contract's catalogue (§6) that Cadastre does not own: what may be told of it, as a table. The fields
+// of 6.2 are under `meta`, with exactly those names and types; a dot in a name there is an object here, as in §2.5.
+
+/** Of an event with only the standard fields (§6.1): key-value metadata as the service likes, or none (§2.5). */
+const standard = z
+  .record(
+    z.string().min(1).max(100),
+    z.union([z.string(), z.number(), z.boolean(), z.null()], {
+      error: 'must be a string, a number, true, false or null',
+    }),
+  )
+  .nullable()
+  .default(null);
+
+const text = z.string();
+const whole = z.int();
+const comment = z.string().nullable().default(null);
+const named = z.strictObject({ id: text, name: text });
+const run = z.strictObject({ id: text, message: text });
+
+const check = { comment, run, workspace: named };
+const verdict = z.strictObject({
+  ...check,
+  // What a result looks like is not told (§6.2): an object.
+  result: z.array(z.record(z.string(), z.unknown())),
+  passed: whole,
+  total_failed: whole,
+  hard_failed: whole,
+  soft_failed: whole,
+  advisory_failed: whole,
+  duration_ms: whole,
+  sentinel: text,
+});
+const ended = z.strictObject({ ...check, actor: text });
+const evaluation = z.strictObject({
+  comment,
+  payload: z.strictObject({ workspace: named, run }),
+  actor: text,
+});
+
+const task = {
+  task_name: text,
+  task_category: text,
+  task_url: text,
+  task_enabled: z.boolean(),
+  task_hmac_key_present: z.boolean(),
+};
+const workspaceTask = z.strictObject({
+  task_enforcement_level: text,
+  task_stage: text,
+  workspace: text,
+  workspace_id: text,
+  organization_task: text,
+  organization_task_id: text,
+});
+
+/**
+ * Resource type, action, and what stands under `meta`. Where the contract does not tell the identifiers (policy checks
+ * and evaluations, run tasks), they are chosen here after the words that it has for them.
+ */
+export const CATALOGUE = {
+  notification_configuration: { create: standard, update: standard, destroy: standard, enable: standard },
+  oauth_client: { create: standard, update: standard, destroy: standard },
+  oauth_token: { index: standard, show: standard, update: standard, destroy: standard },
+  policy: { update: standard, destroy: standard },
+  policy_check: {
+    // 6.1 knows it without fields, 6.2 gives them to all policy checks: with them or without.
+    override: z.strictObject(check).nullable().default(null),
+    passed: verdict,
+    soft_failed: verdict,
+    hard_failed: verdict,
+    errored: verdict,
+    overridden: ended,
+    canceled: ended,
+    force_canceled: ended,
+  },
+  policy_config: { create: standard },
+  policy_evaluation: {
+    pending: evaluation,
+    running: evaluation,
+    passed: evaluation,
+    failed: evaluation,
+    errored: evaluation,
+    unreachable: evaluation,
+    overridden: evaluation,
+    canceled: evaluation,
+  },
+  policy_set: { destroy: standard },
+  policy_version: { create: standard },
+  registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: whole }) },
+  run_trigger: { create: standard, destroy: standard },
+  saml_configuration: { create: standard, update: standard, destroy: standard, enable: standard, disable: standard },
+  stack: { create: standard },
+  task: {
+    create: z.strictObject(task),
+    update: z.strictObject({ ...task, task_hmac_key_changed: z.boolean() }),
+    destroy: z.strictObject(task),
+  },
+  task_result: {
+    callback: z.strictObject({
+      task_result_status: text,
+      task_result_url: text,
+      task_result_message: text,
+      workspace: text,
+      workspace_id: text,
+      run_id: text,
+      run_created_at: z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+        error: 'must be an ISO 8601 date',
+      }),
+      run_created_by: text,
+      run_message: text,
+      run_is_speculative: z.boolean(),
+      workspace_task_id: text,
+      workspace_task_stage: text,
+      workspace_task_enforcement: text,
+      organization_task: text,
+      organization_task_id: text,
+      organization_task_url: text,
+    }),
+  },
+  task_stage: { override: standard },
+  vcs_repo: { create: standard },
+  workspace_task: { create: workspaceTask, update: workspaceTask, destroy: workspaceTask },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
+
+/**
+ * What Cadastre keeps itself, and tells itself: whoever could report a fact of these could forge one. A test holds it
+ * against the audit rows of all events.
+ */
+export const OWN: ReadonlySet<string> = new Set([
+  'agent',
+  'agent_pool',
+  'authentication_token',
+  'configuration_version',
+  'data_retention_policy',
+  'gpg_key',
+  'organization',
+  'organization_user',
+  'project',
+  'registry_provider',
+  'registry_provider_platform',
+  'registry_provider_version',
+  'reserved_tag_key',
+  'run',
+  'ssh_key',
+  'state_version',
+  'team',
+  'user',
+  'var',
+  'varset',
+  'workspace',
+  'workspace_comment',
+]);
+
+export type CatalogueRow = { readonly type: string; readonly action: string; readonly meta: z.ZodType };
+
+export const ROWS: readonly CatalogueRow[] = Object.entries(CATALOGUE).flatMap(([type, actions]) =>
+  Object.entries(actions).map(([action, meta]) => ({ type, action, meta: meta as z.ZodType })),
+);
+
+/** The name of a row, such as `policy_check.passed`. */
+export const nameOf = ({ type, action }: Pick<CatalogueRow, 'type' | 'action'>): string => `${type}.${action}`;

@@ -1,0 +1,12 @@
+import { kindsOf, type Slice } from '#event-store';
+import { factEvents } from './facts.events.js';
+
+/** No table of its own: facts are in the log, and in the trail. */
+export const factsSlice: Slice = {
+  name: 'facts',
+  kinds: kindsOf(factEvents),
+  aggregates: [],
+  projections: [],
+  followers: [],
+  migrations: null,
+};

@@ -1,0 +1,147 @@
+import { Refused, unavailable } from '#kernel';
+import type { EventStore } from '#event-store';
+import type { InboxMessage } from '#message-log';
+import { answered, makeOrganization } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { wholeLog } from '../../test/support/log.js';
+import { FACT_TYPE, factsTaker } from './facts.taker.js';
+import { factOf } from './spec.js';
+
+const TOPIC = 'cadastre.facts';
+let server: TestServer;
+let number = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const makePlace = () => makeOrganization(server, `land-${(number += 1)}`);
+const take = (messages: readonly InboxMessage[], store: EventStore = server.store) =>
+  factsTaker(store, TOPIC)(messages);
+
+const binary = (organization: string, fact: ReturnType<typeof factOf>, headers: object = {}): InboxMessage => {
+  const { source, id, time, ...data } = fact;
+  return {
+    value: Buffer.from(JSON.stringify(data)),
+    headers: {
+      'content-type': 'application/json',
+      ce_specversion: '1.0',
+      ce_type: FACT_TYPE,
+      ce_source: source,
+      ce_id: id,
+      ce_time: time,
+      ce_organization: organization,
+      ...headers,
+    },
+    timestamp: String(Date.UTC(2026, 10, 21)),
+  };
+};
+
+const structured = (organization: string, { source, id, time, ...data }: ReturnType<typeof factOf>): InboxMessage => ({
+  value: Buffer.from(JSON.stringify({ specversion: '1.0', type: FACT_TYPE, source, id, time, organization, data })),
+  headers: { 'content-type': 'application/cloudevents+json' },
+  timestamp: '0',
+});
+
+const recordedFor = async (organization: string) =>
+  (await wholeLog(server.store)).filter(
+    (event) => event.organization === organization && event.type === 'AuditFactReported',
+  );
+
+describe('facts that come by Kafka', () => {
+  it('are recorded in either content mode, under the name of an organization or its id', async () => {
+    const { name, id } = await makePlace();
+    const verdicts = await take([binary(name, factOf('f1')), structured(id, factOf('f2', 'task.create'))]);
+    expect(verdicts).toMatchObject([{ result: 'recorded' }, { result: 'recorded' }]);
+    const [first] = await recordedFor(id);
+    expect(first).toMatchObject({
+      data: { fact: 'f1', occurredAt: '2026-11-21T10:00:00.000Z', reportedBy: { type: 'topics', id: TOPIC } },
+      context: { accessor: { id: 'user-7', name: 'ada' } },
+    });
+  });
+
+  it('happened when they came to the broker, where they do not say', async () => {
+    const { name, id } = await makePlace();
+    await take([binary(name, factOf('f1'), { ce_time: undefined })]);
+    expect((await recordedFor(id))[0]?.data).toMatchObject({ occurredAt: '2026-11-21T00:00:00.000Z' });
+  });
+
+  it('are known when they come again, by Kafka or by REST', async () => {
+    const { name, id } = await makePlace();
+    const path = `/api/v2/organizations/${name}/audit-facts`;
+    answered(await server.post(path, factOf('f1')), 201);
+    expect(await take([binary(name, factOf('f1')), binary(id, factOf('f2'))])).toMatchObject([
+      { result: 'known' },
+      { result: 'recorded' },
+    ]);
+    answered(await server.post(path, factOf('f2')), 200);
+    const facts = Array.from({ length: 50 }, (_, n) => factOf(`race-${n}`));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        n % 2 ? take(facts.map((fact) => binary(name, fact))) : server.post(path, { facts: facts.toReversed() }),
+      ),
+    );
+    expect(await recordedFor(id)).toHaveLength(52);
+  });
+
+  it('are rejected with the reason, and hold nobody up', async () => {
+    const [here, there] = [await makePlace(), await makePlace()];
+    const { resource, ...rest } = factOf('f0');
+    const verdicts = await take([
+      binary(here.name, factOf('f1')),
+      { value: Buffer.from('{'), headers: {}, timestamp: '0' },
+      binary('nowhere', factOf('f2')),
+      binary(here.name, factOf('f3'), { ce_type: 'thing.Happened' }),
+      binary(here.name, factOf('f4'), { ce_organization: undefined }),
+      binary(here.name, { ...rest, resource: { ...resource, type: 'workspace' } }),
+      binary(here.name, factOf('f5', 'registry_module.destroy_version', { version: '7' })),
+      binary(here.name, factOf('f6'), { ce_time: 'yesterday' }),
+      { ...binary(here.name, factOf('f7')), value: Buffer.from('7') },
+      binary(there.name, factOf('f8')),
+    ]);
+    expect(verdicts).toEqual([
+      { result: 'recorded', entry: expect.any(String) },
+      { rejected: 'The message is not valid JSON' },
+      { rejected: 'There is no organization nowhere' },
+      { rejected: `The type of a fact is ${FACT_TYPE}, and not thing.Happened` },
+      { rejected: 'The extension organization is missing: the name or the id of one' },
+      {
+        rejected: '/resource/type: Type workspace is kept by Cadastre, which tells of it itself: no other service can',
+      },
+      { rejected: '/resource/meta/version: Version must be a number' },
+      { rejected: '/time: Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' },
+      { rejected: 'The data is not an object' },
+      { result: 'recorded', entry: expect.any(String) },
+    ]);
+  });
+
+  it('wait where the database is away, all of them, and are not rejected', async () => {
+    const { name } = await makePlace();
+    const away: EventStore = Object.assign(Object.create(server.store) as EventStore, {
+      appendOnce: () => Promise.reject(unavailable('The database is not available', 1)),
+    });
+    await expect(take([binary(name, factOf('f1')), binary('nowhere', factOf('f2'))], away)).rejects.toThrow(Refused);
+    const broken: EventStore = Object.assign(Object.create(server.store) as EventStore, {
+      appendOnce: () => Promise.reject(new Error('a fault of ours')),
+    });
+    await expect(take([binary(name, factOf('f1'))], broken)).rejects.toThrow('a fault of ours');
+  });
+
+  it('go each by themselves where one of them spoils the transaction', async () => {
+    const { name, id } = await makePlace();
+    const picky: EventStore = Object.assign(Object.create(server.store) as EventStore, {
+      appendOnce: (...given: Parameters<EventStore['appendOnce']>) =>
+        JSON.stringify(given).includes('"bad"')
+          ? Promise.reject(Object.assign(new Error('unsupported Unicode escape'), { code: '22P05' }))
+          : server.store.appendOnce(...given),
+    });
+    const facts = ['good', 'bad', 'fine'].map((fact) => binary(name, factOf(fact)));
+    expect(await take(facts, picky)).toMatchObject([
+      { result: 'recorded' },
+      { rejected: 'The database cannot keep it: unsupported Unicode escape' },
+      { result: 'recorded' },
+    ]);
+    expect(await recordedFor(id)).toHaveLength(2);
+  });
+});

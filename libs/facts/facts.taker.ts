@@ -1,0 +1,86 @@
+import { Refused, unprocessable, type Problem } from '#kernel';
+import { isUnstorable, type EventStore } from '#event-store';
+import { inboundEvent, type InboxMessage, type Taker, type Verdict } from '#message-log';
+import type { Fact } from './fact.js';
+import { factIn } from './facts.body.js';
+import { organizationsCalled } from './facts.queries.js';
+import { record, type Report } from './facts.recorder.js';
+
+/** Suffix of the topic that other services send facts to, after the prefix. */
+export const FACTS_TOPIC = 'facts';
+
+/** `ce_type` of a fact. */
+export const FACT_TYPE = 'cadastre.AuditFact.v1';
+
+type Addressed = { readonly fact: Fact; readonly organization: string };
+
+/**
+ * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. Whoever may write
+ * to the topic is believed, of every organization: that is for the brokers to restrict.
+ */
+const addressedIn = (message: InboxMessage): Addressed => {
+  const { attributes, data } = inboundEvent(message);
+  const { source, id, type, time, organization } = attributes;
+  if (type !== FACT_TYPE) throw unprocessable(`The type of a fact is ${FACT_TYPE}, and not ${type}`);
+  if (!organization) throw unprocessable('The extension organization is missing: the name or the id of one');
+  if (typeof data !== 'object' || data === null) throw unprocessable('The data is not an object');
+  const when = time ?? new Date(Number(message.timestamp)).toISOString();
+  return { organization, fact: factIn({ ...data, source, id, time: when }) };
+};
+
+/** Pointers are into the data, or name an attribute. */
+const reasonOf = ({ problems }: Refused): string =>
+  problems.map(({ detail, pointer }: Problem) => (pointer ? `${pointer}: ${detail}` : detail)).join('; ');
+
+/** The verdict of what can never be recorded; of all else it is not known yet, and it comes again. */
+const rejected = (error: unknown): Verdict => {
+  if (error instanceof Refused && error.kind !== 'unavailable') return { rejected: reasonOf(error) };
+  if (isUnstorable(error)) return { rejected: `The database cannot keep it: ${(error as Error).message}` };
+  throw error;
+};
+
+const addressedOrRejected = (message: InboxMessage): Addressed | Verdict => {
+  try {
+    return addressedIn(message);
+  } catch (error) {
+    return rejected(error);
+  }
+};
+
+/** Records facts from the topic of that name, all in one transaction; what is no fact is rejected. */
+export const factsTaker = (store: EventStore, topic: string): Taker => {
+  const recordAll = (addressed: readonly Addressed[]): Promise<readonly Verdict[]> =>
+    store.untilFirst(async () => {
+      const found = await organizationsCalled(
+        store.database,
+        addressed.map(({ organization }) => organization),
+      );
+      const known = addressed.map(({ fact, organization: called }): Report | Verdict => {
+        const organization = found.get(called);
+        return organization ? { organization, fact } : { rejected: `There is no organization ${called}` };
+      });
+      const reports = known.filter((one) => 'fact' in one);
+      const outcomes = [...(await record(store, reports, { type: 'topics', id: topic }))];
+      return known.map((one) => ('fact' in one ? (outcomes.shift() as Verdict) : one));
+    });
+
+  /** Where one of them spoils the transaction the others go each by themselves. */
+  const recordEach = async (addressed: readonly Addressed[]): Promise<readonly Verdict[]> => {
+    try {
+      return await recordAll(addressed);
+    } catch (error) {
+      const verdict = rejected(error);
+      if (addressed.length === 1) return [verdict];
+    }
+    const verdicts: Verdict[] = [];
+    for (const one of addressed) verdicts.push(...(await recordEach([one])));
+    return verdicts;
+  };
+
+  return async (messages) => {
+    const read = messages.map(addressedOrRejected);
+    const addressed = read.filter((one) => 'fact' in one);
+    const verdicts = addressed.length > 0 ? [...(await recordEach(addressed))] : [];
+    return read.map((one) => ('fact' in one ? (verdicts.shift() as Verdict) : one));
+  };
+};

@@ -1,0 +1,95 @@
+/** What this slice's specs share. */
+
+type Meta = Readonly<Record<string, unknown>> | null;
+
+const check = {
+  comment: null,
+  run: { id: 'run-1', message: 'Queued by hand' },
+  workspace: { id: 'ws-1', name: 'prod' },
+};
+const verdict = {
+  ...check,
+  result: [{ policy: 'no-open-ports', passed: true }],
+  passed: 3,
+  total_failed: 2,
+  hard_failed: 0,
+  soft_failed: 1,
+  advisory_failed: 1,
+  duration_ms: 120,
+  sentinel: 'no-open-ports',
+};
+const ended = { ...check, comment: 'looked at', actor: 'ada' };
+const evaluation = { comment: 'well', payload: { workspace: check.workspace, run: check.run }, actor: 'grace' };
+const task = {
+  task_name: 'scan',
+  task_category: 'task',
+  task_url: 'https://scan.example/hook',
+  task_enabled: true,
+  task_hmac_key_present: false,
+};
+const workspaceTask = {
+  task_enforcement_level: 'advisory',
+  task_stage: 'post_plan',
+  workspace: 'prod',
+  workspace_id: 'ws-1',
+  organization_task: 'scan',
+  organization_task_id: 'task-1',
+};
+
+/** What stands under meta where the catalogue wants something in particular, by the row's name. */
+export const META: Readonly<Record<string, Meta>> = {
+  'policy_check.override': check,
+  'policy_check.passed': verdict,
+  'policy_check.soft_failed': verdict,
+  'policy_check.hard_failed': verdict,
+  'policy_check.errored': verdict,
+  'policy_check.overridden': ended,
+  'policy_check.canceled': ended,
+  'policy_check.force_canceled': ended,
+  'policy_evaluation.pending': evaluation,
+  'policy_evaluation.running': evaluation,
+  'policy_evaluation.passed': evaluation,
+  'policy_evaluation.failed': evaluation,
+  'policy_evaluation.errored': evaluation,
+  'policy_evaluation.unreachable': evaluation,
+  'policy_evaluation.overridden': evaluation,
+  'policy_evaluation.canceled': evaluation,
+  'registry_module.destroy_version': { version: 7 },
+  'task.create': task,
+  'task.update': { ...task, task_hmac_key_changed: true },
+  'task.destroy': task,
+  'task_result.callback': {
+    task_result_status: 'passed',
+    task_result_url: 'https://scan.example/results/1',
+    task_result_message: 'nothing found',
+    workspace: 'prod',
+    workspace_id: 'ws-1',
+    run_id: 'run-1',
+    run_created_at: '2026-11-21T10:41:51.120Z',
+    run_created_by: 'ada',
+    run_message: 'Queued by hand',
+    run_is_speculative: false,
+    workspace_task_id: 'wstask-1',
+    workspace_task_stage: 'post_plan',
+    workspace_task_enforcement: 'advisory',
+    organization_task: 'scan',
+    organization_task_id: 'task-1',
+    organization_task_url: 'https://scan.example/hook',
+  },
+  'workspace_task.create': workspaceTask,
+  'workspace_task.update': workspaceTask,
+  'workspace_task.destroy': workspaceTask,
+};
+
+/** A fact of this row, such as `policy.update`, as a service reports it. */
+export const factOf = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
+  const [type = '', action = ''] = row.split('.');
+  return {
+    source: 'https://policies.example',
+    id,
+    time: '2026-11-21T12:00:00.000+02:00',
+    auth: { accessor_id: 'user-7', description: 'ada', type: 'Impersonated', impersonator_id: 'user-root' },
+    request: { id: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77' },
+    resource: { id: `thing-${id}`, type, action, meta },
+  };
+};

@@ -1,0 +1,86 @@
+import type { IHeaders } from 'kafkajs';
+import { unprocessable } from '#kernel';
+
+/** A CloudEvent that somebody sent us: its attributes by their names, extensions among them, and its data. */
+export type InboundEvent = {
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly data: unknown;
+};
+
+/** A Kafka message as it came. */
+export type Message = {
+  readonly value: Buffer | null;
+  readonly headers?: IHeaders | undefined;
+};
+
+const STRUCTURED = 'application/cloudevents';
+
+/**
+ * CloudEvents 1.0 over Kafka, in either content mode: `content-type` says which (kafka-protocol-binding.md §3). Throws
+ * `unprocessable` where it is neither.
+ */
+export const inboundEvent = ({ value, headers = {} }: Message): InboundEvent => {
+  const contentType = header(headers, 'content-type') ?? 'application/json';
+  const event = contentType.toLowerCase().startsWith(STRUCTURED)
+    ? structured(mediaType(contentType), value)
+    : binary(mediaType(contentType), value, headers);
+  const { specversion, id, source, type } = event.attributes;
+  if (!id || !source || !type) throw unprocessable('A CloudEvent has an id, a source and a type');
+  if (specversion !== '1.0') throw unprocessable('Only CloudEvents of specversion 1.0 are read');
+  return event;
+};
+
+const mediaType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
+
+const binary = (type: string, value: Buffer | null, headers: IHeaders): InboundEvent => {
+  if (!isJson(type)) throw unprocessable(`The data is of type ${type}, and not JSON`);
+  const attributes = Object.keys(headers)
+    .filter((name) => name.startsWith('ce_'))
+    .map((name) => [name.slice('ce_'.length), header(headers, name)] as const)
+    // What has no value is not there.
+    .filter((entry): entry is readonly [string, string] => !!entry[1]);
+  return { attributes: Object.fromEntries(attributes), data: jsonIn(value) };
+};
+
+const structured = (type: string, value: Buffer | null): InboundEvent => {
+  if (type !== `${STRUCTURED}+json`) throw unprocessable(`CloudEvents are not read as ${type}`);
+  const event = jsonIn(value);
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    throw unprocessable('A CloudEvent is a JSON object');
+  }
+  const { data, ...rest } = event as Readonly<Record<string, unknown>>;
+  const { datacontenttype: of = 'application/json' } = rest;
+  if (typeof of !== 'string' || !isJson(mediaType(of))) throw unprocessable('The data is not JSON');
+  const attributes = Object.entries(rest).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { attributes: Object.fromEntries(attributes), data };
+};
+
+const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
+
+/** Bytes that are no UTF-8 are refused: what is read in their place would not be what was sent. */
+const TEXT = new TextDecoder('utf-8', { fatal: true });
+
+const textOf = (bytes: Uint8Array): string => {
+  try {
+    return TEXT.decode(bytes);
+  } catch {
+    throw unprocessable('The message is not UTF-8');
+  }
+};
+
+const jsonIn = (value: Buffer | null): unknown => {
+  if (value === null) throw unprocessable('The message has no value');
+  const text = textOf(value);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unprocessable('The message is not valid JSON');
+  }
+};
+
+const header = (headers: IHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  const last = Array.isArray(value) ? value.at(-1) : value;
+  if (last === undefined) return undefined;
+  return typeof last === 'string' ? last : textOf(last);
+};

@@ -1,0 +1,200 @@
+import { jest } from '@jest/globals';
+import type { Message } from 'kafkajs';
+import { quiet, readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
+import { chunksOf, Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
+import { kafkaClient, type KafkaLogger } from './kafka-connection.js';
+import { ensureTopics } from './topics.js';
+
+let kafka: TestKafka;
+let number = 0;
+const open: Inbox[] = [];
+
+beforeAll(async () => {
+  kafka = await startKafka();
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((inbox) => inbox.stop()));
+});
+
+afterAll(() => kafka.stop());
+
+const newTopic = async (): Promise<string> => {
+  const topic = `site-${(number += 1)}.letters`;
+  await ensureTopics(kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbox');
+  return topic;
+};
+
+const openInbox = (topic: string, take: Taker, log: KafkaLogger = quiet): Inbox => {
+  const inbox = new Inbox({ brokers: kafka.brokers, clientId: 'test' }, topic, take, log);
+  open.push(inbox);
+  inbox.start();
+  return inbox;
+};
+
+const letters = (from: number, to: number, streams = 7): Message[] =>
+  Array.from({ length: to - from }, (_, n) => ({ key: `s${(from + n) % streams}`, value: String(from + n) }));
+
+const textOf = ({ value }: InboxMessage): string => value?.toString() ?? '';
+const recorded: Verdict = { result: 'recorded' };
+
+/** Takes everything, and says when it has so many different ones. */
+const collector = (enough: number) => {
+  const taken: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const collect = (messages: readonly InboxMessage[]): Verdict[] => {
+    taken.push(...messages.map(textOf));
+    if (new Set(taken).size >= enough) resolve();
+    return messages.map(() => recorded);
+  };
+  return { taken, collect, full: promise };
+};
+
+describe('an inbox', () => {
+  it('hands over what was there before it, and what comes later, in the order of each key', async () => {
+    const topic = await newTopic();
+    await sendToTopic(kafka.brokers, topic, letters(0, 1_500));
+    const { taken, collect, full } = collector(3_000);
+    openInbox(topic, (messages) => Promise.resolve(collect(messages)));
+    await sendToTopic(kafka.brokers, topic, letters(1_500, 3_000));
+    await full;
+    for (let stream = 0; stream < 7; stream += 1) {
+      const its = [...new Set(taken)].map(Number).filter((n) => n % 7 === stream);
+      expect(its).toEqual(its.toSorted((a, b) => a - b));
+    }
+  });
+
+  it('goes on where it was when it stopped', async () => {
+    const topic = await newTopic();
+    const first = collector(100);
+    await sendToTopic(kafka.brokers, topic, letters(0, 100));
+    const inbox = openInbox(topic, (messages) => Promise.resolve(first.collect(messages)));
+    await first.full;
+    await inbox.stop();
+    await sendToTopic(kafka.brokers, topic, letters(100, 200));
+    const second = collector(100);
+    openInbox(topic, (messages) => Promise.resolve(second.collect(messages)));
+    await second.full;
+    expect([...new Set(second.taken)].map(Number).toSorted((a, b) => a - b)).toEqual(
+      letters(100, 200).map(({ value }) => Number(value)),
+    );
+  });
+
+  it('comes again with what could not be taken, skips nothing, and says that it waits', async () => {
+    const topic = await newTopic();
+    await sendToTopic(kafka.brokers, topic, letters(0, 300));
+    const { taken, collect, full } = collector(300);
+    const warn = jest.fn<KafkaLogger['warn']>();
+    let failures = 0;
+    openInbox(
+      topic,
+      (messages) => {
+        if ((failures += 1) <= 3) return Promise.reject(new Error('the database is away'));
+        return Promise.resolve(collect(messages));
+      },
+      { ...quiet, warn },
+    );
+    await full;
+    expect(new Set(taken).size).toBe(300);
+    const waits = warn.mock.calls.filter(([, text]) => text === 'messages cannot be recorded, will retry');
+    expect(waits.map(([context]) => (context as { retryInMs: number }).retryInMs)).toEqual([100, 200, 400]);
+  });
+
+  it('puts aside what is rejected, as it came, with the reason and where it stood', async () => {
+    const topic = await newTopic();
+    const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+    const large = Buffer.alloc(950_000, 'x');
+    await sendToTopic(kafka.brokers, topic, [
+      { key: 'k', value: 'good', partition: 2 },
+      { key: 'k', value: bytes, partition: 2, headers: { ce_id: 'e-1' } },
+      { key: null, value: null, partition: 2 },
+      { key: 'k', value: large, partition: 2 },
+      { key: 'k', value: 'good as well', partition: 2 },
+    ]);
+    const { taken, collect, full } = collector(4);
+    openInbox(topic, (messages) => {
+      const verdicts = collect(messages);
+      return Promise.resolve(
+        messages.map((message, n) =>
+          textOf(message).startsWith('good') ? (verdicts[n] ?? recorded) : { rejected: 'Küche' },
+        ),
+      );
+    });
+    await full;
+    const aside = await readTopic(kafka.brokers, [`${topic}.rejected`], (all) => all.length >= 3);
+    const place = { rejected_reason: 'Küche', rejected_topic: topic, rejected_partition: '2' };
+    const inOrder = aside.toSorted(
+      (a, b) => Number(a.headers['rejected_offset']) - Number(b.headers['rejected_offset']),
+    );
+    expect(inOrder.map(({ key, value, headers }) => ({ key, value, headers }))).toEqual([
+      { key: 'k', value: bytes.toString(), headers: { ...place, rejected_offset: '1', ce_id: 'e-1' } },
+      { key: null, value: null, headers: { ...place, rejected_offset: '2' } },
+      { key: 'k', value: null, headers: { ...place, rejected_offset: '3' } },
+    ]);
+    expect([...new Set(taken)].filter((text) => text.startsWith('good'))).toHaveLength(2);
+  });
+
+  it('shares the topic with others, and takes over what one leaves', async () => {
+    const topic = await newTopic();
+    const { taken, collect, full } = collector(2_000);
+    const take: Taker = (messages) => Promise.resolve(collect(messages));
+    const leaving = openInbox(topic, take);
+    openInbox(topic, take);
+    await sendToTopic(kafka.brokers, topic, letters(0, 1_000));
+    await leaving.stop();
+    await sendToTopic(kafka.brokers, topic, letters(1_000, 2_000));
+    await full;
+    expect(new Set(taken).size).toBe(2_000);
+  });
+
+  it('stops at once while what it has cannot be taken', async () => {
+    const topic = await newTopic();
+    await sendToTopic(kafka.brokers, topic, letters(0, 10));
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const inbox = openInbox(topic, () => {
+      resolve();
+      return Promise.reject(new Error('the database is away'));
+    });
+    await asked;
+    await inbox.stop();
+    const { taken, collect, full } = collector(10);
+    openInbox(topic, (messages) => Promise.resolve(collect(messages)));
+    await full;
+    expect(new Set(taken).size).toBe(10);
+  });
+
+  it('outlives the broker', async () => {
+    const topic = await newTopic();
+    const { taken, collect, full } = collector(200);
+    const first = collector(100);
+    openInbox(topic, (messages) => {
+      first.collect(messages);
+      return Promise.resolve(collect(messages));
+    });
+    await sendToTopic(kafka.brokers, topic, letters(0, 100));
+    await first.full;
+    await kafka.kill();
+    await kafka.restart();
+    await sendToTopic(kafka.brokers, topic, letters(100, 200));
+    await full;
+    expect(new Set(taken).size).toBe(200);
+  }, 60_000);
+});
+
+describe('chunks', () => {
+  const sizes = (chunks: readonly (readonly unknown[])[]) => chunks.map(({ length }) => length);
+  const of = (count: number, bytes: number) => Array.from({ length: count }, () => ({ value: Buffer.alloc(bytes) }));
+
+  it('hold everything in its order, a thousand at most', () => {
+    const all = of(2_500, 10);
+    expect(sizes(chunksOf(all))).toEqual([1_000, 1_000, 500]);
+    expect(chunksOf(all).flat()).toEqual(all);
+  });
+
+  it('hold four megabytes at most, or one message', () => {
+    expect(sizes(chunksOf(of(9, 1_048_576)))).toEqual([4, 4, 1]);
+    expect(sizes(chunksOf(of(3, 5_000_000)))).toEqual([1, 1, 1]);
+    expect(sizes(chunksOf([{ value: null }, { value: null }]))).toEqual([2]);
+    expect(chunksOf([])).toEqual([]);
+  });
+});

@@ -1,0 +1,242 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Consumer, EachBatchPayload, IHeaders, Kafka, KafkaMessage } from 'kafkajs';
+import { kafkaClient, type KafkaConnection, type KafkaLogger } from './kafka-connection.js';
+import { inboxMetrics } from './metrics.js';
+import { openProducer, type OpenProducer, type OutgoingMessage } from './producer.js';
+import { ensureTopics } from './topics.js';
+
+export type Verdict = { readonly result: string } | { readonly rejected: string };
+
+export type InboxMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'>;
+
+/**
+ * Resolves to a verdict for each message, in their order, once all that they mean is committed. Throws where nothing is
+ * known of them yet; then the same messages come again, after a pause. A message may come twice at any time.
+ */
+export type Taker = (messages: readonly InboxMessage[]) => Promise<readonly Verdict[]>;
+
+const AT_ONCE = 1_000;
+const BYTES_AT_ONCE = 4 * 1_024 * 1_024;
+
+// A consumer that was killed is replaced after the session is over; with kafkajs' 30 s its messages would lie that long.
+const SESSION_MS = 6_000;
+const HEARTBEAT_MS = 1_000;
+/** How long a fetch that finds nothing may hold up a stop. */
+const FETCH_MS = 500;
+
+const RETRY_FIRST_MS = 100;
+const RETRY_MAX_MS = 5_000;
+
+/** What the broker takes as one message unless it is told otherwise, less some room for headers. */
+const VALUE_MAX_BYTES = 900_000;
+const REASON_MAX = 1_000;
+
+/**
+ * Reads a topic that others write to, as one of a consumer group: at least once, and an offset is committed only after
+ * what its messages mean. Nothing is skipped, and nothing blocks but an outage: what the taker rejects goes to
+ * `<topic>.rejected` with the reason and where it stood.
+ *
+ *   connecting ──► reading ──batch──► taken ──► rejected ones sent ──► offset committed ──► reading …
+ *       ▲              │ brokers away, or the group has taken our partitions to somebody else
+ *       └──pause───────┘
+ */
+export class Inbox {
+  private readonly kafka: Kafka;
+  private readonly rejectedTopic: string;
+  private readonly stopping = new AbortController();
+  private producer: OpenProducer | null = null;
+  private pause = RETRY_FIRST_MS;
+  private loop: Promise<void> = Promise.resolve();
+
+  constructor(
+    connection: KafkaConnection,
+    private readonly topic: string,
+    private readonly take: Taker,
+    private readonly log: KafkaLogger,
+  ) {
+    this.kafka = kafkaClient(connection, log);
+    this.rejectedTopic = `${topic}.rejected`;
+  }
+
+  start(): void {
+    this.loop = this.keepGoing();
+  }
+
+  /** Resolves when the messages in hand are done with, and the group knows that we have left. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+  }
+
+  private async keepGoing(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        await this.read();
+      } catch (error) {
+        await this.failed(error, 'topic cannot be read, will retry');
+      }
+    }
+    await this.closeProducer();
+  }
+
+  /** Resolves when it is to stop. */
+  private async read(): Promise<void> {
+    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.log, 'inbox');
+    const consumer = this.kafka.consumer({
+      // Named after the topic, whose prefix is the site's: two sites on one cluster do not share a group.
+      groupId: this.topic.replaceAll('.', '-'),
+      sessionTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: FETCH_MS,
+      allowAutoTopicCreation: false,
+      // kafkajs gives up for good after an error that it does not know: whether it goes on is decided here alone.
+      retry: { restartOnFailure: () => Promise.resolve(false) },
+    });
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [this.topic], fromBeginning: true });
+      const ended = this.endOf(consumer);
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: (payload) => this.takeBatch(payload),
+      });
+      await ended;
+    } finally {
+      // Waits for the batch in hand. Where the brokers are away there is nobody to take leave of.
+      await consumer.disconnect().catch(() => undefined);
+    }
+  }
+
+  /** Resolves when it is to stop, rejects when the consumer has given up. */
+  private endOf(consumer: Consumer): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    consumer.on(consumer.events.CRASH, ({ payload: { error } }) => reject(error));
+    this.stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+    if (this.stopping.signal.aborted) resolve();
+    // It may crash while `run` is still on its way.
+    promise.catch(() => undefined);
+    return promise;
+  }
+
+  private async takeBatch(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
+    let lost: Error | null = null;
+    // While a database is waited for the group must not think us dead; if it does, others have the partition.
+    const beat = setInterval(() => void payload.heartbeat().catch((error: Error) => (lost = error)), HEARTBEAT_MS);
+    const isOurs = (): boolean => {
+      if (lost) throw lost;
+      return payload.isRunning() && !payload.isStale() && !this.stopping.signal.aborted;
+    };
+    try {
+      for (const messages of chunksOf(batch.messages)) {
+        if (!isOurs()) return;
+        const verdicts = await this.untilDone(() => this.take(messages), isOurs);
+        if (!verdicts) return;
+        const rejected = rejectionsOf(messages, verdicts, batch, this.rejectedTopic);
+        if ((await this.untilDone(() => this.reject(rejected), isOurs)) === null) return;
+        payload.resolveOffset(messages.at(-1)?.offset ?? '');
+        await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+        this.count(batch, messages, verdicts);
+      }
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** Again until it succeeds; null where it does not, and the messages are not ours any more, or it is to stop. */
+  private async untilDone<T>(work: () => Promise<T>, isOurs: () => boolean): Promise<T | null> {
+    do {
+      try {
+        const done = await work();
+        this.pause = RETRY_FIRST_MS;
+        return done;
+      } catch (error) {
+        await this.failed(error, 'messages cannot be recorded, will retry');
+      }
+    } while (isOurs());
+    return null;
+  }
+
+  private async failed(error: unknown, text: string): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    const { topic, pause } = this;
+    inboxMetrics.failures.inc({ topic });
+    this.log.warn({ err: error, topic, retryInMs: pause }, text);
+    await wait(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    this.pause = Math.min(pause * 2, RETRY_MAX_MS);
+  }
+
+  /** Sent again after a failure they may be there twice, under the same offset. */
+  private async reject(messages: readonly OutgoingMessage[]): Promise<true> {
+    // Each by itself: a thousand of them may be more than a broker takes at once, and they are few.
+    for (const message of messages) {
+      this.producer ??= await openProducer(this.kafka);
+      try {
+        await this.producer.send([message]);
+      } catch (error) {
+        await this.closeProducer();
+        throw error;
+      }
+    }
+    return true;
+  }
+
+  private async closeProducer(): Promise<void> {
+    const producer = this.producer;
+    this.producer = null;
+    await producer?.close().catch(() => undefined);
+  }
+
+  private count({ partition, highWatermark }: Batch, messages: readonly KafkaMessage[], all: readonly Verdict[]): void {
+    const { topic } = this;
+    for (const verdict of all) {
+      inboxMetrics.messages.inc({ topic, result: 'rejected' in verdict ? 'rejected' : verdict.result });
+    }
+    const behind = BigInt(highWatermark) - 1n - BigInt(messages.at(-1)?.offset ?? highWatermark);
+    inboxMetrics.lag.set({ topic, partition }, Number(behind));
+    const reasons = all.flatMap((verdict) => ('rejected' in verdict ? [verdict.rejected] : []));
+    const [reason] = reasons;
+    if (reason !== undefined) this.log.warn({ topic, partition, count: reasons.length, reason }, 'messages rejected');
+  }
+}
+
+type Batch = EachBatchPayload['batch'];
+
+/** In their order; none is so many, or so much, that it takes long. */
+export const chunksOf = <M extends Pick<KafkaMessage, 'value'>>(messages: readonly M[]): M[][] => {
+  const chunks: M[][] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = message.value?.length ?? 0;
+    const last = chunks.at(-1);
+    bytes += size;
+    if (last && last.length < AT_ONCE && bytes <= BYTES_AT_ONCE) last.push(message);
+    else {
+      chunks.push([message]);
+      bytes = size;
+    }
+  }
+  return chunks;
+};
+
+/** As they came, with the reason and the place; without the value where no broker would take them again. */
+const rejectionsOf = (
+  messages: readonly KafkaMessage[],
+  verdicts: readonly Verdict[],
+  { topic, partition }: Batch,
+  to: string,
+): readonly OutgoingMessage[] =>
+  messages.flatMap(({ key, value, headers, timestamp, offset }, n) => {
+    const verdict = verdicts[n];
+    if (!verdict || !('rejected' in verdict)) return [];
+    const added: IHeaders = {
+      rejected_reason: verdict.rejected.slice(0, REASON_MAX),
+      rejected_topic: topic,
+      rejected_partition: String(partition),
+      rejected_offset: offset,
+    };
+    const fits = (value?.length ?? 0) <= VALUE_MAX_BYTES;
+    return [{ topic: to, key, value: fits ? value : null, headers: { ...headers, ...added }, timestamp }];
+  });

@@ -1,0 +1,57 @@
+import { notFound, type EventContext } from '#kernel';
+import { staleWhen, writeOf, type EventStore, type Write } from '#event-store';
+import { destroyTokens } from './authentication-tokens.writes.js';
+import { membership } from './membership.js';
+import { team } from './team.js';
+import { isOwnerless } from './teams.queries.js';
+import { user } from './user.js';
+import { belongsSomewhere, HAS_NO_ADMIN, type UserToForget } from './users.queries.js';
+
+type Forgetting = {
+  readonly id: string;
+  readonly context: EventContext;
+  /** Asked anew as often as somebody else is faster. */
+  readonly load: () => Promise<UserToForget | undefined>;
+};
+
+/**
+ * Ends what a person has here, memberships, teams and tokens, and then forgets them, all in one append. What they did stays,
+ * done by their id. Throws `not-found` where there is nobody.
+ */
+export const forgetUser = (store: EventStore, { id, context, load }: Forgetting): Promise<void> =>
+  store.untilFirst(async () => {
+    const found = await load();
+    if (!found) throw notFound();
+    const { teams, snapshot, siteAdmin, isLastAdmin } = found;
+    const command = { type: 'ForgetUser', data: { owned: ownedAlone(id, found), isLastAdmin } } as const;
+    const forgetting = writeOf(user, await store.restore(id, user, snapshot), null, command);
+    const tokens = await destroyTokens(store, id, found.tokens);
+    const leaving = await leavingBy(store, id, found);
+    const ends = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+    await store.append([...ends, forgetting], context, [
+      ...tokens.statements,
+      staleWhen(belongsSomewhere(id)),
+      ...(siteAdmin ? [staleWhen(HAS_NO_ADMIN)] : []),
+      ...teams.filter(({ owners }) => owners).map(({ id: owned }) => staleWhen(isOwnerless(owned))),
+    ]);
+  });
+
+/** Names of the organizations that nobody else owns. */
+const ownedAlone = (id: string, { teams }: UserToForget): readonly string[] =>
+  teams.filter(({ owners }) => owners?.every((owner) => owner === id)).map(({ organizationName }) => organizationName);
+
+const leavingBy = (store: EventStore, id: string, { username, memberships, teams }: UserToForget): Promise<Write[]> =>
+  Promise.all([
+    ...memberships.map(async ({ id: stream, organization, snapshot }) =>
+      writeOf(membership, await store.restore(stream, membership, snapshot), organization, {
+        type: 'RemoveMembership',
+        data: { username },
+      }),
+    ),
+    ...teams.map(async ({ id: stream, organization, owners, snapshot }) =>
+      writeOf(team, await store.restore(stream, team, snapshot), organization, {
+        type: 'RemoveTeamMembers',
+        data: { members: [{ user: id, username }], owners },
+      }),
+    ),
+  ]);

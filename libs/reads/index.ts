@@ -1,0 +1,2 @@
+export { Reads, shownOnce } from './reads.js';
+export { ReadsModule } from './reads.module.js';

@@ -1,0 +1,141 @@
+import { Readable } from 'node:stream';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { unavailable, type Message } from '#kernel';
+import type { Actor } from '#access';
+import type { OnceWrite } from '#event-store';
+import { RandomIds } from '#host';
+import { Reads, shownOnce } from './reads.js';
+
+type Seen = Message<'LampSeen', { lamp: string }>;
+
+const actor = (id: string): Actor => ({
+  kind: 'user',
+  id,
+  name: `name of ${id}`,
+  siteAdmin: false,
+  teams: [],
+  standings: new Map(),
+  expiredAt: null,
+  epoch: 0,
+  request: { id: null, address: '192.0.2.1', userAgent: null },
+});
+
+const seen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
+
+/** A log that is written when it is let, or refuses. */
+class Log {
+  readonly appends: (readonly OnceWrite[])[] = [];
+  private waiting: (() => void)[] = [];
+  open = true;
+  fails: Error | null = null;
+
+  untilFirst = <T>(work: () => Promise<T>): Promise<T> => work();
+
+  appendOnce = async (writes: readonly OnceWrite[]): Promise<ReadonlySet<string>> => {
+    this.appends.push(writes);
+    if (!this.open) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (this.fails) throw this.fails;
+    return new Set();
+  };
+
+  let(): void {
+    this.open = true;
+    for (const resolve of this.waiting) resolve();
+  }
+
+  get lamps(): unknown[] {
+    return this.appends.map((writes) =>
+      writes.map(({ stream, events }) => [stream, ...events.map(({ data }) => (data as Seen['data']).lamp)]),
+    );
+  }
+}
+
+const over = (log: Log, recorded = true): Reads => new Reads(log, new RandomIds(), { recorded });
+const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+beforeAll(() => Logger.overrideLogger(false));
+afterAll(() => Logger.overrideLogger(true));
+
+describe('reads', () => {
+  it('are recorded as of who reads, in a stream that nobody writes to else', async () => {
+    const log = new Log();
+    await over(log).record<Seen>(actor('user-1'), 'org-1', seen('a'), seen('b'));
+    expect(log.appends).toEqual([
+      [
+        {
+          stream: 'reads/org-1/user-1',
+          organization: 'org-1',
+          events: ['a', 'b'].map((lamp) => ({
+            ...seen(lamp),
+            id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            context: expect.objectContaining({
+              accessor: { id: 'user-1', type: 'users', name: 'name of user-1' },
+              request: { id: null, address: '192.0.2.1', userAgent: null },
+            }),
+          })),
+        },
+      ],
+    ]);
+  });
+
+  it('that come while others are being recorded wait for them, and go together', async () => {
+    const log = new Log();
+    log.open = false;
+    const reads = over(log);
+    const answered: string[] = [];
+    const read = async (who: string, lamp: string): Promise<void> => {
+      await reads.record<Seen>(actor(who), 'org-1', seen(lamp));
+      answered.push(lamp);
+    };
+    const all = [read('user-1', 'a')];
+    await turns();
+    all.push(read('user-1', 'b'), read('user-2', 'c'), read('user-1', 'd'));
+    await turns();
+    expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']]]);
+    expect(answered).toEqual([]);
+    log.let();
+    await Promise.all(all);
+    expect(log.lamps).toEqual([
+      [['reads/org-1/user-1', 'a']],
+      [
+        ['reads/org-1/user-1', 'b', 'd'],
+        ['reads/org-1/user-2', 'c'],
+      ],
+    ]);
+    expect(answered).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('that cannot be recorded are refused, and those that come later are not', async () => {
+    const log = new Log();
+    const reads = over(log);
+    log.fails = unavailable('The database is not available at the moment.', 1);
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('a'))).rejects.toThrow('not available');
+    log.fails = new Error('disk quota exceeded');
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('b'))).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    log.fails = null;
+    await reads.record<Seen>(actor('user-1'), 'org-1', seen('c'));
+    expect(log.appends).toHaveLength(3);
+  });
+
+  it('are not recorded where no organization is told, where nothing is shown, and where there is no trail', async () => {
+    const log = new Log();
+    await over(log).record<Seen>(actor('user-1'), null, seen('a'));
+    await over(log).record<Seen>(actor('user-1'), 'org-1');
+    await over(log, false).record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    expect(log.appends).toEqual([]);
+  });
+});
+
+describe('content', () => {
+  it('is let go of where its reading cannot be recorded', async () => {
+    const content = Readable.from(['bytes']);
+    await expect(shownOnce(content, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(content.destroyed).toBe(true);
+    const shown = Readable.from(['bytes']);
+    expect(await shownOnce(shown, Promise.resolve())).toBe(shown);
+    expect(shown.destroyed).toBe(false);
+  });
+});

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { EventKinds, Message } from '#kernel';
+
+/** The document alone, values of outputs, what the state manages, or the whole of it in one of its two forms. */
+const SHOWN = ['document', 'outputs', 'resources', 'state', 'json-state'] as const;
+export type Shown = (typeof SHOWN)[number];
+
+/** What is only looked at, and told all the same (contract §6.1). */
+export type StateRead =
+  | Message<'StateVersionsListed', { workspace: string; count: number }>
+  | Message<'StateVersionShown', { stateVersion: string; workspace: string; shown: Shown }>;
+
+/** Whoever reads any part of a state has been shown it. */
+export const shownState = ({ id, workspace }: { readonly id: string; readonly workspace: string }, shown: Shown) =>
+  ({ type: 'StateVersionShown', data: { stateVersion: id, workspace, shown } }) satisfies StateRead;
+
+export const stateReads: EventKinds<StateRead> = {
+  StateVersionsListed: {
+    schemaVersion: 1,
+    topic: 'reads',
+    schema: z.strictObject({ workspace: z.string(), count: z.int() }),
+    audit: {
+      resource: 'state_version',
+      action: 'index',
+      id: ({ workspace }) => workspace,
+      meta: ({ workspace, count }) => ({ workspace_id: workspace, count }),
+    },
+  },
+  StateVersionShown: {
+    schemaVersion: 1,
+    topic: 'reads',
+    schema: z.strictObject({ stateVersion: z.string(), workspace: z.string(), shown: z.enum(SHOWN) }),
+    audit: {
+      resource: 'state_version',
+      action: 'show',
+      id: ({ stateVersion }) => stateVersion,
+      meta: ({ workspace, shown }) => ({ workspace_id: workspace, shown }),
+    },
+  },
+};

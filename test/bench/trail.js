@@ -1,0 +1,160 @@
+// How a long trail is read, exported and pruned (docs/adr/0023).
+import { setTimeout as delay } from 'node:timers/promises';
+import { ACTORS, DAY_MS, DAYS, fillTrail, seedTrail, sizesOf, someIds, WORKSPACES } from './filled-trail.js';
+import { memoryOf } from './proc.js';
+import { Product } from './product.js';
+import { percentile } from './statistics.js';
+import { table, verdict } from './table.js';
+
+/** What it may take on top of what the process has anyway. */
+const EXPORT_MB = 150;
+const PAGE_MS = 100;
+/** How much longer writers and readers may wait while entries are pruned. */
+const SLOWER = 2;
+
+const ask = async (product, token, query, accept) => {
+  const answer = await fetch(`${product.url}/api/v2/organization/audit-trail?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${token}`, ...(accept ? { accept } : {}) },
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return answer;
+};
+
+const any = (most) => Math.floor(Math.random() * most);
+const anyMoment = () => new Date(Date.now() - Math.random() * DAYS * DAY_MS).toISOString();
+const workspace = (n) => `ws-bench${String(n).padStart(11, '0')}`;
+
+/** What is asked, with other values every time. Where matches are counted, that takes as long as there are many: no bound. */
+const casesOf = (entries, ids) => ({
+  'first page': { query: () => ({}) },
+  'deep page': { query: () => ({ 'page[number]': String(1 + any(Math.floor(entries / 1_000))) }) },
+  'since, first page': { query: () => ({ since: anyMoment() }) },
+  'since, nothing new': { query: () => ({ since: new Date().toISOString() }) },
+  cursor: { query: () => ({ after: ids[any(ids.length)] }) },
+  'cursor, filter of 9 in 10': {
+    query: () => ({ after: ids[any(ids.length)], 'filter[resource-type]': 'workspace' }),
+  },
+  'filter, 1 in 50,000': { query: () => ({ 'filter[resource-type]': 'registry_provider' }) },
+  'filter, 1 in 5,000': { query: () => ({ 'filter[resource-id]': workspace(any(WORKSPACES)) }) },
+  'all four filters, 1 in 5,000': {
+    query: () => {
+      const n = any(WORKSPACES);
+      return {
+        'filter[resource-id]': workspace(n),
+        'filter[actor]': `user-${n % ACTORS}`,
+        'filter[resource-type]': 'workspace,run',
+        'filter[action]': 'lock,unlock',
+      };
+    },
+  },
+  'filter, 1 in 40': { query: () => ({ 'filter[actor]': `user-${any(ACTORS)}` }), counted: true },
+  'filter, 9 in 10': { query: () => ({ 'filter[resource-type]': 'workspace' }), counted: true },
+  'two filters, half of all': {
+    query: () => ({ 'filter[resource-type]': 'workspace,run', 'filter[action]': 'lock' }),
+    counted: true,
+  },
+});
+
+const measureReads = async (product, token, entries, requests) => {
+  const rows = [];
+  for (const [name, { query, counted }] of Object.entries(casesOf(entries, await someIds(product, entries)))) {
+    const times = [];
+    for (let n = 0; n < (counted ? Math.ceil(requests / 10) : requests); n += 1) {
+      const began = performance.now();
+      await (await ask(product, token, query())).arrayBuffer();
+      times.push(performance.now() - began);
+    }
+    const p50 = percentile(times, 0.5);
+    const bound = counted ? ['', ''] : [`≤ ${PAGE_MS}`, verdict(p50 <= PAGE_MS)];
+    rows.push([name, times.length, p50.toFixed(1), percentile(times, 0.99).toFixed(1), ...bound]);
+  }
+  process.stdout.write(`${table(['pages of 1,000', 'requests', 'p50 ms', 'p99 ms', 'p50 bound', ''], rows)}\n\n`);
+};
+
+const measureExport = async (product, token, entries) => {
+  const before = memoryOf(product.pid);
+  const samples = [];
+  const sampler = setInterval(() => samples.push(memoryOf(product.pid)), 50);
+  const began = performance.now();
+  let [lines, bytes] = [0, 0];
+  for await (const chunk of (await ask(product, token, {}, 'application/x-ndjson')).body) {
+    bytes += chunk.length;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
+  }
+  clearInterval(sampler);
+  const seconds = (performance.now() - began) / 1_000;
+  const peak = Math.max(...samples);
+  process.stdout.write(
+    `export: ${lines} of ${entries} entries, ${Math.round(bytes / 1e6)} MB in ${seconds.toFixed(0)} s, ` +
+      `${Math.round(lines / seconds)}/s\nmemory of the process: ${Math.round(before)} MB before, ${Math.round(peak)} MB ` +
+      `at its peak, ${Math.round(peak - before)} MB more (≤ ${EXPORT_MB}: ${verdict(peak - before <= EXPORT_MB)})\n\n`,
+  );
+  return lines === entries;
+};
+
+/** Locks and unlocks, and after each the read that has it: it waits for the follower's insert. */
+const writeAndRead = async (product, { token, workspace: id }, goOn) => {
+  const [writes, reads] = [[], []];
+  for (let n = 0; n % 2 === 1 || (await goOn(n)); n += 1) {
+    const began = performance.now();
+    await product.request('POST', `/api/v2/workspaces/${id}/actions/${n % 2 === 0 ? 'lock' : 'unlock'}`);
+    const written = performance.now();
+    await (await ask(product, token, { 'page[size]': '1' })).arrayBuffer();
+    writes.push(written - began);
+    reads.push(performance.now() - written);
+  }
+  return { writes, reads };
+};
+
+const counterOf = (metrics, name) =>
+  Number(new RegExp(`^${name}\\{chore="audit_trail_pruning"\\} (\\S+)$`, 'm').exec(metrics)?.[1] ?? 0);
+
+const measurePruning = async (product, seeded, days) => {
+  const quiet = await writeAndRead(product, seeded, (n) => n < 600);
+  const data = { type: 'audit-trail-settings', attributes: { 'retention-days': days } };
+  await product.request('PATCH', '/api/v2/organizations/bench/audit-trail-settings', { data });
+  await product.stop();
+  // The chore runs at the start.
+  await product.start();
+  const began = performance.now();
+  let metrics = '';
+  const pruning = await writeAndRead(product, seeded, async (n) => {
+    if (n % 20 === 0) metrics = await product.request('GET', '/metrics');
+    return counterOf(metrics, 'cadastre_chore_finished_seconds') === 0;
+  });
+  const seconds = (performance.now() - began) / 1_000;
+  const rowsOf = (name, key) => {
+    const [before, during] = [quiet[key], pruning[key]];
+    const ratio = percentile(during, 0.5) / percentile(before, 0.5);
+    const cells = [before, during].flatMap((times) => [
+      percentile(times, 0.5).toFixed(1),
+      percentile(times, 0.99).toFixed(1),
+    ]);
+    return [name, ...cells, ratio.toFixed(2), `≤ ${SLOWER}`, verdict(ratio <= SLOWER)];
+  };
+  const header = ['ms', 'quiet p50', 'p99', 'pruning p50', 'p99', 'ratio', 'bound', ''];
+  const rows = [rowsOf('lock, unlock', 'writes'), rowsOf('trail that has it', 'reads')];
+  const pruned = counterOf(metrics, 'cadastre_chore_done_total');
+  process.stdout.write(`${table(header, rows)}\n${pruned} entries pruned in ${seconds.toFixed(0)} s\n`);
+};
+
+export const trail = async ({ entries, requests, keep }) => {
+  const product = await Product.of();
+  try {
+    await product.start();
+    const seeded = await seedTrail(product);
+    await fillTrail(product, entries);
+    const sizes = (await sizesOf(product)).map(({ name, mb }) => [name, mb]);
+    process.stdout.write(`${table(['', 'MB'], sizes)}\n\n`);
+    // As it is when somebody comes: without what filling has left in its memory.
+    await product.stop();
+    await product.start();
+    await delay(2_000);
+    const complete = await measureExport(product, seeded.token, entries);
+    await measureReads(product, seeded.token, entries, requests);
+    await measurePruning(product, seeded, keep);
+    return complete;
+  } finally {
+    await product.remove();
+  }
+};

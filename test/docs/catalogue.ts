@@ -1,0 +1,122 @@
+import { toldBy, type AuditRow, type EventKind, type Recorded } from '#kernel';
+import { factSchemas, nameOf, ROWS } from '#facts';
+import { schemas } from '#message-log';
+import { registry } from '../../apps/slices.js';
+
+/** What a trail can tell: by which event, of which resource, and with what under `meta`; null where there is nothing. */
+export type Told = {
+  readonly type: string;
+  readonly action: string;
+  readonly event: string;
+  /** Where the resource's id comes from: fields of the event's data, or its stream. */
+  readonly ids: readonly string[];
+  readonly meta: readonly string[] | null;
+};
+
+/** An event that no trail tells of, and why. */
+export type Untold = { readonly event: string; readonly why: string };
+
+type Schema = {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+};
+
+/** How a sample is: with everything or as little as may be, with `true` or `false` in it. */
+type Fill = { readonly full: boolean; readonly flag: boolean };
+
+const FILLS: readonly Fill[] = [
+  { full: true, flag: false },
+  { full: true, flag: true },
+  { full: false, flag: false },
+];
+
+type Sampler = (schema: Schema, fill: Fill, name: string) => unknown;
+
+const OF_TYPE: Readonly<Record<string, Sampler>> = {
+  object: ({ properties = {} }, fill, name) => {
+    const fields = Object.entries(properties).map(([key, field]): [string, unknown] => [
+      key,
+      sampleOf(field, fill, name === '' ? key : `${name}.${key}`),
+    ]);
+    return Object.fromEntries(fields);
+  },
+  array: ({ items = {} }, fill, name) => [sampleOf(items, fill, name)],
+  boolean: (_, { flag }) => flag,
+  integer: () => 1,
+  number: () => 1,
+  null: () => null,
+  string: (_schema, _fill, name) => name,
+};
+
+/** Data as a schema wants it. Its texts are their own names, so that what is made of them says where it comes from. */
+const sampleOf: Sampler = (schema, fill, name) => {
+  const choices = schema.anyOf ?? [];
+  const chosen = fill.full ? choices[0] : choices.at(-1);
+  if (chosen) return sampleOf(chosen, fill, name);
+  if ('const' in schema) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const types = [schema.type ?? 'string'].flat();
+  const type = !fill.full && types.includes('null') ? 'null' : types[0];
+  return OF_TYPE[type ?? 'string']?.(schema, fill, name);
+};
+
+const STREAM = 'the stream';
+const ORGANIZATION = 'the organization';
+
+const tellings = (event: string, kind: EventKind<never>, row: AuditRow<never>): Told[] => {
+  const schema = schemas({ [event]: kind })[event] as Schema;
+  const told = FILLS.map((fill) => {
+    const data = sampleOf(schema, fill, '') as never;
+    const recorded = { type: event, data, stream: STREAM, organization: ORGANIZATION } as unknown as Recorded;
+    return {
+      ...toldBy(row, data),
+      id: row.id?.(data, recorded) ?? STREAM,
+      meta: row.meta?.(data, recorded) ?? null,
+    };
+  });
+  return [...Map.groupBy(told, ({ type, action }) => `${type} ${action}`).values()].map((same) => {
+    const [{ type, action }] = same as [(typeof same)[number]];
+    const meta = [...new Set(same.flatMap((one) => Object.keys(one.meta ?? {})))];
+    return {
+      type,
+      action,
+      event,
+      ids: [...new Set(same.map(({ id }) => id))],
+      meta: same.every((one) => one.meta === null) ? null : meta,
+    };
+  });
+};
+
+const FACT = 'AuditFactReported';
+
+const facts = (): Told[] =>
+  ROWS.map((row) => {
+    const schema = factSchemas[nameOf(row)] as { properties: { resource: { properties: { meta: Schema } } } };
+    const { meta } = schema.properties.resource.properties;
+    const fields = meta.properties ?? meta.anyOf?.find(({ properties }) => properties)?.properties;
+    return {
+      type: row.type,
+      action: row.action,
+      event: FACT,
+      ids: ['resource.id'],
+      meta: fields ? Object.keys(fields) : null,
+    };
+  });
+
+const kinds = Object.entries(registry);
+
+/** Everything that a trail can tell, by the resource's type. */
+export const told: readonly Told[] = [
+  ...kinds.flatMap(([event, kind]) =>
+    'unaudited' in kind.audit || event === FACT ? [] : tellings(event, kind, kind.audit),
+  ),
+  ...facts(),
+].toSorted((a, b) => (a.type === b.type ? 0 : a.type < b.type ? -1 : 1));
+
+export const untold: readonly Untold[] = kinds.flatMap(([event, { audit }]) =>
+  'unaudited' in audit ? [{ event, why: audit.unaudited }] : [],
+);

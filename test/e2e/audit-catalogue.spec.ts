@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import type { Entry } from '../../libs/audit-trail/entry.js';
+import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
+import { told } from '../docs/catalogue.js';
+import { HastyClock } from '../matrix/world.js';
+import { answered, makeOrganization, makeOrganizationToken, makeToken, resource } from '../support/seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { pathOf } from '../support/state-file.js';
+import { DEEDS, makeShowcase, settle, type Done, type Land } from './audit-catalogue.deeds.js';
+import { BY_LINK, REGISTRY_DEEDS } from './audit-catalogue.registry.js';
+
+// Each row of the catalogue that is ours, from a real request to the trail, in two organizations side by side.
+
+let server: TestServer;
+let lands: readonly [Land, Land];
+
+beforeAll(async () => {
+  const clock = new HastyClock();
+  server = await startTestServer({ clock, followers: true });
+  const pass = (ms: number): void => void (clock.ahead += ms);
+  lands = [await settle(server, 'acme', pass), await settle(server, 'rival', pass)];
+});
+
+afterAll(() => server.close());
+
+const requestOf = ({ headers }: Answer): string | null => headers.get('x-request-id');
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** What the trail tells of one request. */
+const entriesOf = async (auditor: Api, answer: Answer, filter: Readonly<Record<string, string>> = {}) =>
+  (await readTrail(auditor, { 'page[size]': '1000', ...filter })).data.filter(
+    ({ request }) => request.id === requestOf(answer),
+  );
+
+const toldOf = async (auditor: Api, answer: Answer) =>
+  (await entriesOf(auditor, answer)).map(({ resource: { type, action, id, meta } }) => [type, action, id, meta]);
+
+const expected = (land: Land, row: string, { answer, id, meta, accessor = land.owner.id, auditor }: Done): object => {
+  const [type, action] = row.split('.');
+  return {
+    id: expect.stringMatching(UUID),
+    version: '0',
+    type: 'Resource',
+    timestamp: expect.stringMatching(MOMENT),
+    auth: {
+      accessor_id: accessor,
+      description: accessor === land.owner.id ? land.owner.username : expect.any(String),
+      type: 'Client',
+      impersonator_id: null,
+      organization_id: auditor ? id : land.id,
+    },
+    request: { id: requestOf(answer), address: '127.0.0.1', user_agent: expect.any(String) },
+    resource: { id, type, action, meta },
+  };
+};
+
+/** The same row in both at once. */
+const inBoth = (work: (land: Land) => Promise<void>): Promise<unknown> => Promise.all(lands.map(work));
+
+describe('what Cadastre keeps', () => {
+  const ours = new Set(
+    told.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
+  );
+
+  const deeds = { ...DEEDS, ...REGISTRY_DEEDS };
+  const elsewhere = ['organization.destroy', ...BY_LINK];
+
+  it('is all told of here, but the end of an organization, which nobody is left to read, and uploads by links', () => {
+    expect(Object.keys(deeds).toSorted()).toEqual([...ours].filter((row) => !elsewhere.includes(row)).toSorted());
+  });
+
+  it.each(Object.entries(deeds))('%s is told once, with who, what and from where', async (row, deed) => {
+    const [type = '', action = ''] = row.split('.');
+    await inBoth(async (land) => {
+      const done = await deed(land);
+      const filter = { 'filter[resource-type]': type, 'filter[action]': action };
+      const entries = await entriesOf(done.auditor ?? land.auditor, done.answer, filter);
+      expect(entries).toEqual([expected(land, row, done)]);
+    });
+  });
+
+  it('organization.destroy is the last that is told', async () => {
+    const { id, name } = await makeOrganization(server, 'ending');
+    const auditor = server.as(await makeOrganizationToken(server, name));
+    await readTrail(auditor);
+    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
+    // The next entry of another trail: the follower has passed this one.
+    await readTrail(lands[0].auditor);
+    const last = await server.database.row<{ entry: Entry }>(
+      sql`select entry from audit_trail_entries where organization = ${id} order by ordinal desc limit 1`,
+    );
+    expect(last?.entry.resource).toEqual({ id, type: 'organization', action: 'destroy', meta: { name } });
+  });
+});
+
+describe('reads', () => {
+  let land: Land;
+  let shown: Awaited<ReturnType<typeof makeShowcase>>;
+
+  beforeAll(async () => {
+    [land] = lands;
+    shown = await makeShowcase(land);
+  });
+
+  const glance = async (path: string, status = 200, api: Api = land.owner): Promise<unknown[]> =>
+    toldOf(land.auditor, answered(await api.get(`/api/v2/${path}`), status));
+
+  const state = (what: string) => [
+    'state_version',
+    'show',
+    shown.version,
+    { workspace_id: shown.workspace, shown: what },
+  ];
+  const configuration = () => ['configuration_version', 'show', shown.configuration, { workspace_id: shown.workspace }];
+  const variables = (owner: string, count: number) => ['var', 'index', owner, { owner_id: owner, count }];
+
+  it.each([
+    ['a state', () => `state-versions/${shown.version}`, 'document'],
+    ['one with values', () => `state-versions/${shown.version}?include=outputs`, 'outputs'],
+    ['the current one', () => `workspaces/${shown.workspace}/current-state-version`, 'document'],
+    ['all of it', () => `state-versions/${shown.version}/download`, 'state'],
+    ['outputs', () => `state-versions/${shown.version}/outputs`, 'outputs'],
+    ['current outputs', () => `workspaces/${shown.workspace}/current-state-version-outputs`, 'outputs'],
+    ['an output', () => `state-version-outputs/${shown.output}`, 'outputs'],
+    ['what it manages', () => `workspaces/${shown.workspace}/resources`, 'resources'],
+    ['a workspace with its state', () => `workspaces/${shown.workspace}?include=current_state_version`, 'document'],
+    ['a workspace with its outputs', () => `workspaces/${shown.workspace}?include=outputs`, 'outputs'],
+  ])('of %s say what of the state was shown', async (_, path, what) => {
+    expect(await glance(path())).toEqual([state(what)]);
+  });
+
+  it.each([
+    ['the version', () => `configuration-versions/${shown.configuration}`],
+    ['that of a run', () => `runs/${shown.run}/configuration-version`],
+    ['a run with it', () => `runs/${shown.run}?include=configuration_version`],
+    [
+      'a workspace with that of its run',
+      () => `workspaces/${shown.workspace}?include=current_run.configuration_version`,
+    ],
+  ])('of a configuration are told, as %s', async (_, path) => {
+    expect(await glance(path())).toEqual([configuration()]);
+  });
+
+  it('of an archive are told as of who asked for the link, and of whoever comes with it', async () => {
+    const link = answered(await land.owner.get(`/api/v2/runs/${shown.run}/configuration-version/download`), 302);
+    const meta = { workspace_id: shown.workspace, link_of: land.owner.id };
+    const row = ['configuration_version', 'download', shown.configuration];
+    expect(await toldOf(land.auditor, link)).toEqual([[...row, { ...meta, shown: 'link' }]]);
+    const path = pathOf(link.headers.get('location') ?? '');
+    const content = answered(await land.server.as(null).get(path), 200);
+    expect(await toldOf(land.auditor, content)).toEqual([[...row, { ...meta, shown: 'archive' }]]);
+    const [entry] = await entriesOf(land.auditor, content);
+    expect(entry?.auth).toMatchObject({ accessor_id: 'system', description: 'signed link', type: 'System' });
+    expect(entry?.request).toMatchObject({ address: '127.0.0.1' });
+  });
+
+  it('of lists say of whom, and how many were on the page', async () => {
+    const { set, workspace } = shown;
+    expect(await glance(`workspaces/${workspace}/vars`)).toEqual([variables(workspace, 0)]);
+    expect(await glance(`varsets/${set}/relationships/vars`)).toEqual([variables(set, 1)]);
+    expect(await glance(`varsets/${set}?include=vars`)).toEqual([variables(set, 1)]);
+    const states = ['state_version', 'index', workspace, { workspace_id: workspace, count: 1 }];
+    expect(await glance(`workspaces/${workspace}/state-versions?page[size]=1`)).toEqual([states]);
+    const core = ['user', 'index', land.team, { team_id: land.team, count: 0 }];
+    expect(await glance(`teams/${land.team}/relationships/organization-memberships`)).toEqual([core]);
+  });
+
+  it('of what counts in a workspace are told with the variables of sets', async () => {
+    const [[type, action, id, meta]] = (await glance(`workspaces/${shown.workspace}/all-vars`)) as [
+      [string, string, string, { count: number }],
+    ];
+    expect([type, action, id]).toEqual(['var', 'index', shown.workspace]);
+    expect(meta.count).toBeGreaterThan(0);
+  });
+
+  it('of teams with their people are told of each team', async () => {
+    const listed = [land.ownersTeam, land.team].map((team) => expect.arrayContaining(['user', 'index', team]));
+    const entries = await glance('organizations/acme/teams?include=users&page[size]=100');
+    expect(entries).toEqual(expect.arrayContaining(listed));
+  });
+
+  it('of workspaces, runs and sets by themselves are not told, nor what is refused or not there', async () => {
+    const { workspace, run, set } = shown;
+    const other = lands[1].owner;
+    for (const path of [
+      `workspaces/${workspace}`,
+      `runs/${run}`,
+      `varsets/${set}`,
+      `workspaces/${workspace}/history`,
+    ]) {
+      expect(await glance(path)).toEqual([]);
+    }
+    for (const path of [
+      `state-versions/${shown.version}`,
+      `workspaces/${workspace}/vars`,
+      'organizations/acme/ssh-keys',
+    ]) {
+      expect(await glance(path, 404, other)).toEqual([]);
+    }
+    expect(await glance(`workspaces/${land.workspace}/current-state-version`, 404)).toEqual([]);
+    expect(await glance(`state-versions/${shown.version}/json-download`, 404)).toEqual([]);
+  });
+
+  it('by a run’s token are told as of the run', async () => {
+    const token = await makeToken(land.agents, `/api/v2/runs/${shown.run}/authentication-tokens`);
+    const path = `/api/v2/workspaces/${shown.workspace}/current-state-version`;
+    const answer = answered(await land.server.as(token).get(path), 200);
+    expect((await entriesOf(land.auditor, answer)).map(({ auth }) => auth.accessor_id)).toEqual([shown.run]);
+  });
+
+  it('disturb nobody who writes: no version but that of their own stream is raised', async () => {
+    const versions = async () =>
+      server.database.rows(
+        sql`select stream, version from event_store.streams where stream not like 'reads/%' order by stream`,
+      );
+    const before = await versions();
+    await glance(`state-versions/${shown.version}`);
+    await glance(`workspaces/${shown.workspace}/vars`);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('of many at once are each told once', async () => {
+    const path = `/api/v2/state-versions/${shown.version}`;
+    const readers = [land.owner, land.server, ...Array.from({ length: 4 }, () => land.owner)];
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => (readers[n % 6] as Api).get(path)));
+    const requests = answers.map((answer) => requestOf(answered(answer, 200)));
+    const { data } = await readTrail(land.auditor, { 'page[size]': '1000' });
+    const told = data.flatMap(({ request }) => (requests.includes(request.id) ? [request.id] : []));
+    expect(told.toSorted()).toEqual(requests.toSorted());
+  });
+
+  it('that cannot be recorded are refused, whatever they are of', async () => {
+    const refuse = sql`
+      create function views.refuse_reads() returns trigger language plpgsql as $$
+      begin
+        raise exception 'no more reads';
+      end $$`;
+    const whenRead = sql`
+      create trigger refuse_reads before insert on event_store.events
+        for each row when (new.stream like 'reads/%') execute function views.refuse_reads()`;
+    await server.database.transaction([refuse, whenRead]);
+    try {
+      for (const path of ['', '/download', '?include=outputs'].map(
+        (rest) => `state-versions/${shown.version}${rest}`,
+      )) {
+        const answer = answered(await land.owner.get(`/api/v2/${path}`), 503);
+        expect(answer.headers.get('retry-after')).toBe('5');
+        expect(answer.text).not.toContain('lineage');
+        expect(answer.body.errors[0].detail).toMatch(/could not be recorded/);
+      }
+      answered(await land.owner.get(`/api/v2/workspaces/${shown.workspace}`), 200);
+    } finally {
+      await server.database.rows(sql`drop function views.refuse_reads cascade`);
+    }
+    expect(await glance(`state-versions/${shown.version}/download`)).toEqual([state('state')]);
+  });
+
+  it('are in the log where there is no trail to read, and not in one that opens later', async () => {
+    const { name, id } = await makeOrganization(server, 'free');
+    const subscription = `/api/v2/admin/organizations/${name}/subscription`;
+    const subscribe = async (set: string): Promise<void> => {
+      const to = { 'feature-set': { data: { type: 'feature-sets', id: set } } };
+      answered(await server.post(subscription, resource('subscriptions', {}, to)), 200);
+    };
+    await subscribe('fs-free');
+    answered(await server.get(`/api/v2/organizations/${name}/ssh-keys`), 200);
+    const logged = await server.database.rows(
+      sql`select 1 from event_store.events where type = 'SshKeysListed' and organization = ${id}`,
+    );
+    expect(logged).toHaveLength(1);
+    await subscribe('fs-everything');
+    const auditor = server.as(await makeOrganizationToken(server, name));
+    const { data } = await readTrail(auditor, { 'filter[resource-type]': 'ssh_key' });
+    expect(data).toEqual([]);
+  });
+
+  it('are recorded nowhere in the self-hosted edition, which has no trail', async () => {
+    const selfHosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
+    await makeOrganization(selfHosted, 'acme');
+    answered(await selfHosted.get('/api/v2/organizations/acme/ssh-keys'), 200);
+    const reads = await selfHosted.database.rows(sql`select 1 from event_store.events where stream like 'reads/%'`);
+    await selfHosted.close();
+    expect(reads).toEqual([]);
+  });
+
+  it('hold no value, neither in the log nor in the trail', async () => {
+    const secret = 'a-value-that-nobody-else-has';
+    const body = resource('vars', { key: 'open', value: secret, category: 'env' });
+    answered(await land.owner.post(`/api/v2/workspaces/${shown.workspace}/vars`, body), 201);
+    await glance(`workspaces/${shown.workspace}/vars`);
+    const read = await server.database.rows<{ text: string }>(
+      sql`select data::text as text from event_store.events where stream like 'reads/%'`,
+    );
+    expect(read.filter(({ text }) => text.includes(secret))).toEqual([]);
+  });
+});
+
+describe('two organizations', () => {
+  it('never find anything of one another in their trails, whichever token reads', async () => {
+    const trails = await Promise.all(
+      lands.map(async ({ name }) => {
+        const path = `/api/v2/organizations/${name}/authentication-token`;
+        const [all, again] = [
+          await readLines(server, await makeToken(server, `${path}?token=audit-trails`)),
+          await readLines(server, await makeToken(server, path)),
+        ];
+        // The second token is itself told of.
+        expect(again.slice(0, all.length)).toEqual(all);
+        return all;
+      }),
+    );
+    for (const [n, trail] of trails.entries()) {
+      const land = lands[n] as Land;
+      const others = new Set((trails[1 - n] ?? []).flatMap((entry) => [entry.id, entry.resource.id, entry.request.id]));
+      expect(trail.length).toBeGreaterThan(Object.keys(DEEDS).length);
+      expect([...new Set(trail.map(({ auth }) => auth.organization_id))]).toEqual([land.id]);
+      const words = new Set(JSON.stringify(trail).match(/[\w-]+/g));
+      // What belongs to the site is in both: the administrator has no organization.
+      expect([...others].filter((id) => id !== null && words.has(id))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Message } from 'kafkajs';
+import { factOf } from '../../libs/facts/spec.js';
+import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { untilTheyExist } from '../support/kafka/topics-read.js';
+import { makeProduct, until, type Product } from '../support/product.js';
+import { answered, makeOrganization, makeOrganizationToken } from '../support/seeds.js';
+import { apiOf } from '../support/server.js';
+import { expectTopicsToHave, expectTrailToHave, readLog, readTrail } from './record.js';
+
+const LONG = 240_000;
+const FACTS = 2_000;
+const ROUNDS = 5;
+const POISONED_EVERY = 20;
+
+let kafka: TestKafka;
+let product: Product;
+
+beforeAll(async () => {
+  kafka = await startKafka();
+});
+
+afterAll(() => kafka?.stop());
+afterEach(() => product?.remove());
+
+const isPoisoned = (n: number): boolean => n % POISONED_EVERY === 0;
+
+const messageOf = (n: number): Message => {
+  const { source, id, time, ...data } = factOf(String(n));
+  const attributes = { specversion: '1.0', type: 'cadastre.AuditFact.v1', source, id, time, organization: 'acme' };
+  const text = JSON.stringify(data);
+  return {
+    key: String(n % 17),
+    value: isPoisoned(n) ? text.slice(0, -n % 9 || -1) : text,
+    headers: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce_${name}`, value])),
+  };
+};
+
+describe('facts of other services', () => {
+  it(
+    'are in the trail, each once, and what is none is put aside, though it is killed with work in hand',
+    async () => {
+      const prefix = `site-${randomUUID()}`;
+      const topic = `${prefix}.facts`;
+      product = await makeProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
+      await product.start();
+      const api = apiOf(product.url, product.adminToken);
+      const organization = await makeOrganization(api, 'acme');
+      const token = await makeOrganizationToken(api, 'acme');
+      await untilTheyExist(kafka.brokers, [topic]);
+      const numbers = Array.from({ length: FACTS }, (_, n) => n);
+      const recorded = async (): Promise<number> =>
+        (await readLog(await product.databaseUrl())).filter(({ type }) => type === 'AuditFactReported').length;
+
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const some = numbers.filter((n) => n % ROUNDS === round - 1);
+        const before = await recorded();
+        const sent = sendToTopic(kafka.brokers, topic, some.map(messageOf));
+        // Some of them are told twice, the other way.
+        const facts = some.filter((n) => n % 3 === 0 && !isPoisoned(n)).map((n) => factOf(String(n)));
+        answered(await apiOf(product.url, token).post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
+        await sent;
+        // The moment is chance: when a part of it is there.
+        const more = randomInt(1, 300);
+        await until(async () => (await recorded()) >= before + more, 'facts come in');
+        await (round % 3 === 0 ? product.killWithPostgres() : product.kill());
+        await product.start();
+      }
+
+      const wanted = numbers.filter((n) => !isPoisoned(n)).map((n) => `thing-${n}`);
+      await until(async () => (await recorded()) >= wanted.length, 'all facts have been recorded');
+      const log = await readLog(await product.databaseUrl());
+      const trail = await readTrail(product.url, token);
+      expectTrailToHave(trail, log, organization.id);
+      const things = trail.filter(({ resource }) => resource.type === 'policy').map(({ resource }) => resource.id);
+      expect(things.toSorted()).toEqual(wanted.toSorted());
+
+      // The producer may have sent some twice, and the inbox put some aside twice: each is there.
+      const poisoned = numbers.filter(isPoisoned).map(String);
+      const named = (all: Awaited<ReturnType<typeof readTopic>>) => new Set(all.map(({ headers }) => headers['ce_id']));
+      const aside = await readTopic(kafka.brokers, [`${topic}.rejected`], (all) => named(all).size >= poisoned.length);
+      expect([...named(aside)].toSorted()).toEqual(poisoned.toSorted());
+      expect(new Set(aside.map(({ headers }) => headers['rejected_reason']))).toEqual(
+        new Set(['The message is not valid JSON']),
+      );
+      await expectTopicsToHave(kafka.brokers, prefix, log);
+      expect(await product.run('verify')).toMatchObject({ code: 0 });
+    },
+    LONG,
+  );
+});

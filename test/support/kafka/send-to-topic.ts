@@ -1,0 +1,23 @@
+import kafkajs, { type Message } from 'kafkajs';
+import { kafkaClient } from '#message-log';
+import { quiet } from './quiet.js';
+
+/** As another service would: all of them are acknowledged when it resolves. */
+export const sendToTopic = async (
+  brokers: readonly string[],
+  topic: string,
+  messages: readonly Message[],
+): Promise<void> => {
+  const producer = kafkaClient({ brokers, clientId: 'test-service' }, quiet).producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
+  await producer.connect();
+  try {
+    for (let from = 0; from < messages.length; from += 500) {
+      await producer.send({ topic, messages: messages.slice(from, from + 500), acks: -1 });
+    }
+  } finally {
+    await producer.disconnect();
+  }
+};
