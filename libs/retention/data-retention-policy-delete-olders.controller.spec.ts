@@ -259,7 +259,7 @@ describe('the trail of policies', () => {
     expect(entries.map(({ entry }) => entry.resource)).toEqual(
       [
         ['create', { ...told, delete_older_than_n_days: 30, workspace_id: workspace }],
-        ['update', { ...told, delete_older_than_n_days: null }],
+        ['update', told],
         ['update', { ...told, delete_older_than_n_days: 14 }],
         ['destroy', { ...told, delete_older_than_n_days: 14 }],
       ].map(([action, meta]) => ({ id: made, type: 'data_retention_policy', action, meta })),

@@ -11,9 +11,9 @@ const target = z.strictObject({
 
 type Said = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
 
-/** Under the names of the contract's catalogue (§6.2). */
+/** Under the names of the contract's catalogue (§6.2), where days are greater than 0: what is kept for ever has none. */
 const meta = ({ organizationName, deleteOlderThanDays }: Said, { organization }: Recorded) => ({
-  delete_older_than_n_days: deleteOlderThanDays,
+  ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
   organization: organizationName,
   organization_id: organization,
 });

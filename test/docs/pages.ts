@@ -217,6 +217,10 @@ export const cataloguePage = (): string =>
     '([operations](operations.md#reads-that-are-recorded)). `AuditFactReported` is what other services report of what Cadastre',
     'does not keep; the types of its fields: [facts.md](facts.md).',
     '',
+    'A deletion is told once, of what was deleted: what only lay in it (variables of a workspace, agents of a pool, what a team',
+    'had been given) goes with it and has no entries of its own. Tokens that end with somebody, and versions that go with their',
+    'provider, have.',
+    '',
     ...[...Map.groupBy(told, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
       '',
