@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
-import { Database, EventStore, isAheadOfCluster, isOutage, migrate } from '#event-store';
+import { Database, EventStore, Forgetting, isAheadOfCluster, isOutage, migrate, viewsOf } from '#event-store';
 import {
   createLogger,
   DataFolderInUse,
@@ -26,6 +26,7 @@ export type House = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: EventStore;
+  readonly forgetting: Forgetting;
   readonly blobs: BlobStore;
   readonly databaseUrl: string;
   readonly encryptionKey: Buffer;
@@ -108,6 +109,7 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
   return {
     ...furniture,
     store,
+    forgetting: new Forgetting(database, viewsOf(slices)),
     blobs: blobsOf(furniture.settings, furniture.clock),
     databaseUrl,
     encryptionKey,

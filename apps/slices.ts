@@ -1,7 +1,15 @@
 import { agentsSlice } from '#agents';
 import { auditTrailSettingsSlice, auditTrailSlice, pruningChore } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
-import { registryOf, type Chore, type EventStore, type Follower, type Slice } from '#event-store';
+import {
+  forgottenNames,
+  registryOf,
+  type Chore,
+  type EventStore,
+  type Follower,
+  type Forgetting,
+  type Slice,
+} from '#event-store';
 import { factsSlice } from '#facts';
 import { historySlice } from '#history';
 import type { Settings } from '#host';
@@ -49,6 +57,7 @@ export const sweepers = (blobs: BlobStore): readonly Follower[] => [
 
 type Tools = {
   readonly store: EventStore;
+  readonly forgetting: Forgetting;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -56,9 +65,10 @@ type Tools = {
 
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
 export const chores = (
-  { store, blobs, clock, ids }: Tools,
+  { store, forgetting, blobs, clock, ids }: Tools,
   { edition, retentionCheckMs }: Pick<Settings, 'edition' | 'retentionCheckMs'>,
 ): readonly Chore[] => [
+  forgottenNames(forgetting),
   pruningChore(store.database, clock),
   ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids, retentionCheckMs)]),
   abandonedUploads(store.database, blobs, clock),

@@ -13,7 +13,7 @@ const PAUSE_MAX_MS = 40;
 const pauseBefore = (repeat: number): Promise<void> =>
   repeat <= AT_ONCE ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MAX_MS));
 
-/** Runs a request once more when its first statement found that access has changed since the caller was read. */
+/** Runs a request once more when a statement of it found that access has changed since the caller was read. */
 @Injectable()
 export class AccessInterceptor implements NestInterceptor {
   constructor(private readonly authenticator: Authenticator) {}

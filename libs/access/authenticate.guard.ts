@@ -1,6 +1,7 @@
 import { createParamDecorator, Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import type { EventContext } from '#kernel';
 import type { Actor } from './actor.js';
 import { Authenticator } from './authenticator.js';
 
@@ -37,11 +38,18 @@ export const identifyCaller = async (request: AuthenticatedRequest, authenticato
   const secret = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const identity = await authenticator.identify(secret);
   if (secret !== undefined) request.secret = secret;
-  request.actor = {
-    ...identity,
-    request: { id: request.id, address: request.ip, userAgent: request.headers['user-agent'] ?? null },
-  };
+  request.actor = { ...identity, request: requestOf(request) };
 };
+
+/** Programs say their name and version; what is longer is cut, for it is kept with each event. */
+const USER_AGENT_MAX = 512;
+
+/** What an event keeps of the request that led to it. */
+export const requestOf = ({ id, ip, headers }: FastifyRequest): EventContext['request'] => ({
+  id,
+  address: ip,
+  userAgent: headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
+});
 
 /** The caller of the request, as a handler's parameter. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, parseBody, resourceBody, type Document, type Resource } from '#json-api';
-import { ChangeTrailSettings } from './trail-settings.handler.js';
-import { trailSettingsFor, type TrailSettingsRow } from './trail-settings.queries.js';
-import { settingsOf } from './trail-settings.js';
+import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
+import { trailSettingsFor, type TrailSettingsRow } from './audit-trail-settings.queries.js';
+import { settingsOf } from './audit-trail-settings.js';
 
 const TYPE = 'audit-trail-settings';
 

@@ -6,16 +6,17 @@ type ActorRow = { readonly name: string; readonly accessor: string };
 
 /**
  * Ids of people who have acted under names that are asked for. These are sealed, and no index knows them: all are opened who
- * have ever acted in the organization, which are as many as people.
+ * have ever acted in the organization, which are as many as people. Names in the clear are looked up with the trail itself.
  */
 export const actorsNamed = async (
   { database, seals }: EventStore,
   { organization, filter: { actor: names } }: Pick<Question, 'organization' | 'filter'>,
 ): Promise<readonly string[]> => {
   if (names.length === 0) return [];
-  const all = await database.rows<ActorRow>(
-    sql`select name, accessor from audit_trail_actors where organization = ${organization}`,
+  const people = await database.rows<ActorRow>(
+    sql.slow(sql`
+      select name, accessor from audit_trail_actors where organization = ${organization} and name like '~sealed:%'`),
   );
-  const opened = await seals.openIn(all);
+  const opened = await seals.openIn(people);
   return opened.filter(({ name }) => names.includes(name)).map(({ accessor }) => accessor);
 };

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type Clock } from '#kernel';
 import type { Chore, Database, Round, Session } from '#event-store';
 import { forgetWalks } from './audit-trail.walks.js';
-import { bounds } from './trail-settings.queries.js';
+import { bounds } from './kept-entries.queries.js';
 
 const EVERY_MS = 10 * 60 * 1_000;
 // Each in a transaction of its own: a long one would hold up all followers, who wait for every transaction that runs.

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { answered, makeOrganization, makeOrganizationToken, makeWorkspace } from '../../test/support/seeds.js';
+import type { Sql } from '#kernel';
+import type { Database } from '#event-store';
+import { wholeLog } from '../../test/support/log.js';
+import { until } from '../event-store/spec.js';
+import {
+  answered,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeOrganizationToken,
+  makeRun,
+  makeWorkspace,
+} from '../../test/support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
 import type { CursorPagination } from './cursor.js';
-import { actionsOf, ask, DAY_MS, idsOf, MovedClock, readTrail, type TrailPage } from './spec.js';
+import { actionsOf, ask, DAY_MS, idsOf, MovedClock, readLines, readTrail, type TrailPage } from './spec.js';
 
 let server: TestServer;
 const clock = new MovedClock();
@@ -17,12 +28,13 @@ afterEach(() => {
   clock.ahead = 0;
 });
 
-type Place = { readonly workspace: string; readonly reader: Api };
+type Place = { readonly workspace: string; readonly token: string; readonly reader: Api };
 
 const makePlace = async (): Promise<Place> => {
   const { name } = await makeOrganization(server, `mill-${(number += 1)}`);
   const workspace = await makeWorkspace(server, name, 'wheel');
-  return { workspace, reader: server.as(await makeOrganizationToken(server, name)) };
+  const token = await makeOrganizationToken(server, name);
+  return { workspace, token, reader: server.as(token) };
 };
 
 const act = async (workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
@@ -53,6 +65,19 @@ const refusal = async (reader: Api, after: string): Promise<string> => {
 };
 
 describe('a cursor', () => {
+  it('is no event that is told of nowhere, and that is no reason to begin anew', async () => {
+    const { workspace, reader } = await makePlace();
+    await makeConfigurationVersion(server, workspace);
+    const run = await makeRun(server, workspace);
+    await until(async () =>
+      (await wholeLog(server.store)).some(({ type, stream }) => stream === run && type === 'RunQueued'),
+    );
+    const untold = (await wholeLog(server.store)).find(({ type, stream }) => stream === run && type === 'RunQueued');
+    const { body } = answered(await ask(reader, { after: untold?.id ?? '' }), 422);
+    expect(body.errors[0]).toMatchObject({ detail: 'After is not the id of an entry of this trail' });
+    expect(body.errors[0].meta).toBeUndefined();
+  });
+
   it('gives what comes after an entry, as it happened', async () => {
     const { reader } = await makePlace();
     const all = idsOf(await readTrail(reader)).toReversed();
@@ -163,5 +188,64 @@ describe('a cursor that has become too old', () => {
       expect(body.errors[0].meta).toEqual({ gone: true });
     }
     expect(actionsOf(await follow(reader, ''))).toEqual(['workspace lock']);
+  });
+});
+
+describe('what is pruned between how the trail is found to stand and what is read of it', () => {
+  const pruneMeanwhile = (days: number): void => {
+    const { database } = server;
+    const row = database.row.bind(database);
+    database.row = (async (statement: Sql) => {
+      const found = await row(statement);
+      if (found && 'kept' in found) {
+        database.row = row;
+        clock.ahead = days * DAY_MS;
+        await prune();
+      }
+      return found;
+    }) as Database['row'];
+  };
+
+  /** Some entries of today, and three of ten days later. */
+  const makeOldPlace = async (): Promise<Place & { readonly ids: readonly string[] }> => {
+    const place = await makePlace();
+    clock.ahead = 10 * DAY_MS;
+    for (const action of ['lock', 'unlock', 'lock'] as const) await act(place.workspace, action);
+    return { ...place, ids: idsOf(await readTrail(place.reader)).toReversed() };
+  };
+
+  it('is not what a page from the oldest on ends with: it begins with those that are left', async () => {
+    const { reader, ids } = await makeOldPlace();
+    pruneMeanwhile(15);
+    const page = await follow(reader, '', { 'page[size]': '2' });
+    // The newest that is too old stays.
+    const left = ids.slice(-4);
+    expect(idsOf(page)).toEqual(left.slice(0, 2));
+    expect(page.pagination).toMatchObject({ next_after: left[1], more: true });
+    expect(idsOf(await follow(reader, left[1] ?? ''))).toEqual(left.slice(2));
+  });
+
+  it.each([{}, { 'filter[resource-type]': 'workspace' }])(
+    'is told to whose cursor stands before it, filtered by %j',
+    async (query) => {
+      const { reader, token, ids } = await makeOldPlace();
+      pruneMeanwhile(15);
+      const { body } = answered(await ask(reader, { ...query, after: ids[0] ?? '' }), 422);
+      expect(body.errors[0].meta).toEqual({ gone: true });
+      pruneMeanwhile(30);
+      await expect(readLines(server, token, { ...query, after: ids.at(-3) ?? '' })).rejects.toThrow(/422.*"gone":true/);
+    },
+  );
+
+  it('is no matter to whose cursor stands behind it', async () => {
+    const { reader, ids } = await makeOldPlace();
+    pruneMeanwhile(15);
+    expect(idsOf(await follow(reader, ids.at(-4) ?? ''))).toEqual(ids.slice(-3));
+  });
+
+  it('is missing at the beginning of an export', async () => {
+    const { token, ids } = await makeOldPlace();
+    pruneMeanwhile(15);
+    expect((await readLines(server, token)).map(({ id }) => id)).toEqual(ids.slice(-4));
   });
 });

@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { EventStore } from '#event-store';
-import { readOn, type TrailState } from './audit-trail.queries.js';
+import type { Actor } from '#access';
+import { readLines, type TrailState } from './audit-trail.queries.js';
 import type { Question } from './audit-trail.question.js';
-import { shown, type Showing } from './entry.js';
+import { refuseGaps, stretchFor } from './audit-trail.stretches.js';
+import { SHOWING, type Showing } from './entry.js';
 import type { Stretch } from './stretch.js';
 
-const AT_ONCE = 500;
+/** So few that their text is no large object to V8, which would stay until the slow kind of garbage collection comes. */
+const AT_ONCE = 100;
 
 /**
  * Trails as lines of JSON, of any length. A piece is read when the reader has taken the one before, so that neither a slow
@@ -16,11 +19,16 @@ const AT_ONCE = 500;
 export class Exports implements OnModuleDestroy {
   private readonly open = new Set<Readable>();
 
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    @Inject(SHOWING) private readonly showing: Showing,
+  ) {}
 
   /** The stretch is fixed: what is written meanwhile is not in it, and nothing comes twice. */
-  begin(question: Question, trail: TrailState, stretch: Stretch, showing: Showing): Readable {
-    const lines = Readable.from(this.lines(question, trail, stretch, showing), { objectMode: false });
+  async begin(question: Question, actor: Actor): Promise<Readable> {
+    const { trail, stretch } = await stretchFor(this.store, question, actor);
+    // Texts as they are: as buffers they would lie outside of the heap, where collections come too seldom for them.
+    const lines = Readable.from(this.lines(question, trail, stretch));
     this.open.add(lines);
     lines.once('close', () => this.open.delete(lines));
     return lines;
@@ -31,19 +39,20 @@ export class Exports implements OnModuleDestroy {
     for (const lines of this.open) lines.destroy(new Error('the server is being stopped'));
   }
 
-  private async *lines(question: Question, trail: TrailState, { from, to }: Stretch, showing: Showing) {
-    for (let next = from; next <= to;) {
-      const read = await readOn(this.store.database, question, trail, { from: next, to }, AT_ONCE);
-      const last = read.at(-1);
-      // A filter finds less where it is through. Without one, only what is pruned meanwhile can be missing.
-      if (!last) return;
-      next = last.ordinal + 1;
-      const opened = await this.store.seals.openIn(read.map(({ entry }) => entry));
-      const text = opened.map((entry) => `${JSON.stringify(shown(entry, showing))}\n`).join('');
+  private async *lines(question: Question, trail: TrailState, { from, to }: Stretch) {
+    const asked = { ...question, ...this.showing };
+    for (let next = from, count = AT_ONCE; count === AT_ONCE;) {
+      const stretch = { from: next, to };
+      const read = await readLines(this.store.database, asked, trail, stretch, AT_ONCE);
+      // Entries may be missing only where nobody has asked for what comes before: at the beginning of all that is kept.
+      if (question.after || next > from) await refuseGaps(this.store, question, stretch, read);
+      count = read.length;
+      next = (read.at(-1)?.ordinal ?? to) + 1;
+      const text = await this.store.seals.openInText(read.map(({ line }) => `${line}\n`).join(''));
       // What has waited for the rows knows what waits for the next ones: once the first has grown old, all that came after
       // it would stay until the slow kind of garbage collection comes, a hundred megabytes later.
       read.length = 0;
-      yield text;
+      if (text) yield text;
     }
   }
 }

@@ -142,7 +142,7 @@ describe('filters of the trail', () => {
   it.each([
     ['filter[resource-type]', 'Work Space'],
     ['filter[action]', ','],
-    ['filter[actor]', 'x'.repeat(300)],
+    ['filter[actor]', 'x'.repeat(501)],
     ['filter[resource-id]', Array(101).fill('ws-1').join()],
     ['until', 'tomorrow'],
   ])('are a 422 that names %s where it is malformed', async (parameter, value) => {

@@ -61,6 +61,31 @@ describe('the audit trail’s view', () => {
     expect(await verify(server.store, view, clock.now())).toEqual([]);
   });
 
+  it('knows the names of who has acted, where these are not their ids', async () => {
+    const { id, name } = await makeOrganization(server, 'kiln');
+    const workspace = await makeWorkspace(server, name, 'wheel');
+    for (const accessor of [
+      { id: 'run-1', type: 'runs', name: 'run-1' },
+      { id: 'team-1', type: 'teams', name: 'core' },
+    ]) {
+      const events = [{ type: 'WorkspaceUntagged', data: { keys: ['no'] } }];
+      await server.store.append([{ stream: workspace, organization: id, expected: 'any', events }], {
+        ...context,
+        accessor,
+      });
+    }
+    await caughtUp(server.database, 'audit_trail');
+    const actors = await server.database.rows<{ name: string; accessor: string }>(
+      sql`select name, accessor from audit_trail_actors where organization = ${id}`,
+    );
+    expect(actors.filter(({ accessor }) => !accessor.startsWith('user-'))).toEqual([
+      { name: 'core', accessor: 'team-1' },
+    ]);
+    const reader = server.as(await makeOrganizationToken(server, name));
+    for (const actor of ['run-1', 'core'])
+      expect((await readTrail(reader, { 'filter[actor]': actor })).data).toHaveLength(1);
+  });
+
   it('goes on after a rebuild where it was', async () => {
     const { name } = await makeOrganization(server, 'forge');
     const workspace = await makeWorkspace(server, name, 'anvil');

@@ -3,7 +3,7 @@ import type { Follower } from '#event-store';
 import type { FeatureSet, OrganizationEvent } from '#organizations';
 import type { Entry } from './entry.js';
 import { continueTrails, type Placed, type Trail, type Trails, type Turn } from './trail.js';
-import { removeExpired } from './trail-settings.queries.js';
+import { removeExpired } from './kept-entries.queries.js';
 
 export const AUDIT_TRAIL = 'audit_trail';
 
@@ -30,7 +30,7 @@ type TrailRow = Trail & { readonly organization: string };
 export const auditTrailFollower = (registry: EventRegistry): Follower => ({
   name: AUDIT_TRAIL,
   batch: 500,
-  // Who forgets a person empties their entries with it; readers open what is left (audit-trail.queries.ts).
+  // Who forgets a person empties their entries with it; readers open what is left (audit-trail.pages.ts, audit-trail.exports.ts).
   sealed: true,
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
   follow: async (events, session) => {
@@ -58,9 +58,13 @@ const insertEntries = (entries: readonly Placed[]): Sql => sql`
     from jsonb_to_recordset(${sql.json(entries)}::jsonb) as list (ordinal bigint, entry jsonb),
          lateral (select entry -> 'auth' as auth, entry -> 'resource' as resource) parts`;
 
-/** The few that they are. Nearly all are known: then nothing is written. */
+/**
+ * Who has acted under a name of their own, not their id, as tokens of runs do: these are found by it. They are few, and
+ * nearly all of them known; then nothing is written.
+ */
 const keepActors = (entries: readonly Placed[]): Sql => {
-  const actors = new Map(entries.map(({ entry }) => [sql.json(actorIn(entry)), actorIn(entry)]));
+  const named = entries.map(({ entry }) => actorIn(entry)).filter(({ name, accessor }) => name !== accessor);
+  const actors = new Map(named.map((actor) => [sql.json(actor), actor]));
   return sql`
     insert into audit_trail_actors (organization, name, accessor)
     select organization, name, accessor

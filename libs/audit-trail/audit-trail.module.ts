@@ -1,10 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AuditTrailController, SHOWING } from './audit-trail.controller.js';
+import { AuditTrailController } from './audit-trail.controller.js';
 import { Exports } from './audit-trail.exports.js';
+import { Pages } from './audit-trail.pages.js';
 import { AuditTrailSettingsController } from './audit-trail-settings.controller.js';
-import type { Showing } from './entry.js';
-import { ChangeTrailSettingsHandler } from './trail-settings.handler.js';
+import { SHOWING, type Showing } from './entry.js';
+import { ChangeTrailSettingsHandler } from './audit-trail-settings.handler.js';
 
 @Module({})
 export class AuditTrailModule {
@@ -14,7 +15,7 @@ export class AuditTrailModule {
       module: AuditTrailModule,
       imports: [CqrsModule],
       controllers: [AuditTrailController, AuditTrailSettingsController],
-      providers: [Exports, ChangeTrailSettingsHandler, { provide: SHOWING, useValue: showing }],
+      providers: [Pages, Exports, ChangeTrailSettingsHandler, { provide: SHOWING, useValue: showing }],
     };
   }
 }

@@ -3,11 +3,11 @@ import type { Database } from '#event-store';
 import { fresh, type Actor } from '#access';
 import type { Page } from '#json-api';
 import type { Question } from './audit-trail.question.js';
-import type { Entry } from './entry.js';
+import type { Entry, Showing } from './entry.js';
 import { isFiltered } from './filter.js';
 import { lengthOf, pageIn, type Stretch } from './stretch.js';
 import type { Placed } from './trail.js';
-import { keptFrom } from './trail-settings.queries.js';
+import { keptFrom } from './kept-entries.queries.js';
 import type { Walk } from './walk.js';
 
 /**
@@ -26,7 +26,7 @@ export type TrailState = {
   readonly pinned: number;
   /** The cursor's; null where there is none, or no such entry. */
   readonly cursor: number | null;
-  /** Whether what the cursor names ever happened in this organization. */
+  /** Whether what the cursor names ever happened in this organization, and is told. */
   readonly happened: boolean;
   /** Ids of those who are asked for, by name or by id. */
   readonly accessors: readonly string[];
@@ -47,7 +47,7 @@ export const readTrail = async (
   database: Database,
   actor: Actor,
   { organization, since, until, after, filter, now }: Question,
-  walk: Walk | null = null,
+  { walk, untold }: { readonly walk: Walk | null; readonly untold: readonly string[] },
 ): Promise<TrailState | undefined> => {
   const shown = sql`e.timestamp >= ${keptFrom(now)}`;
   const later = since === null ? shown : sql`${shown} and e.timestamp > ${timestampOf(since)}`;
@@ -59,7 +59,8 @@ export const readTrail = async (
            (select e.ordinal from audit_trail_entries e
              where e.id = ${cursor}::uuid and e.organization = asked.organization) as cursor,
            exists (select from event_store.events v
-                    where v.id = ${cursor}::uuid and v.organization = asked.organization) as happened,
+                    where v.id = ${cursor}::uuid and v.organization = asked.organization
+                      and v.type <> all (${untold}::text[])) as happened,
            ${filter.actor}::text[] || array(
              select a.accessor from audit_trail_actors a
               where a.organization = asked.organization and a.name = any (${filter.actor}::text[])) as accessors
@@ -150,6 +151,34 @@ const readMatching = async (
   };
 };
 
+/** An entry as a line of text, and its ordinal. */
+export type Line = { readonly ordinal: number; readonly line: string };
+
+const ENTRY = sql.raw('e.ordinal, e.entry');
+const LINE = sql.raw('e.ordinal, e.entry::text as line');
+const LINE_WITHOUT_CLIENT = sql.raw(
+  `e.ordinal, (e.entry #- '{request,address}' #- '{request,user_agent}')::text as line`,
+);
+
+/** By their order and a limit: the first of them may have been pruned by now, and then the next ones count. */
+const following = (
+  columns: Sql,
+  { organization, filter }: Asked,
+  trail: TrailState,
+  stretch: Stretch,
+  limit: number,
+) =>
+  isFiltered(filter)
+    ? sql.slow(sql`
+        select ${columns}
+          from (select ordinal from audit_trail_entries where ${matching({ organization, filter }, trail, stretch)}
+                 order by ordinal limit ${limit}) found
+          join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
+         order by e.ordinal`)
+    : sql`
+        select ${columns} from audit_trail_entries e
+         where organization = ${organization} and ${inStretch(stretch)} order by ordinal limit ${limit}`;
+
 /** At most so many of a stretch, oldest first, with their ordinals. */
 export const readOn = async (
   database: Database,
@@ -157,26 +186,21 @@ export const readOn = async (
   trail: TrailState,
   stretch: Stretch,
   limit: number,
-): Promise<Placed[]> => {
-  if (lengthOf(stretch) === 0) return [];
-  const { organization, filter } = asked;
-  if (!isFiltered(filter)) {
-    const next = { from: stretch.from, to: Math.min(stretch.to, stretch.from + limit - 1) };
-    return database.rows(sql`
-      select ordinal, entry from audit_trail_entries
-       where organization = ${organization} and ${inStretch(next)} order by ordinal`);
-  }
-  return database.rows(
-    sql.slow(sql`
-      select e.ordinal, e.entry
-        from (select ordinal from audit_trail_entries where ${matching(asked, trail, stretch)}
-               order by ordinal limit ${limit}) found
-        join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
-       order by e.ordinal`),
-  );
-};
+): Promise<Placed[]> => (lengthOf(stretch) === 0 ? [] : database.rows(following(ENTRY, asked, trail, stretch, limit)));
 
-/** The id of an entry that must be there. */
+/** The same as JSON that nobody has parsed. */
+export const readLines = async (
+  database: Database,
+  asked: Asked & Showing,
+  trail: TrailState,
+  stretch: Stretch,
+  limit: number,
+): Promise<Line[]> =>
+  lengthOf(stretch) === 0
+    ? []
+    : database.rows(following(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit));
+
+/** The id of an entry, null where it has been pruned. */
 export const idAt = async (database: Database, organization: string, ordinal: number): Promise<string | null> => {
   const row = await database.row<{ id: string }>(
     sql`select id from audit_trail_entries where organization = ${organization} and ordinal = ${ordinal}`,

@@ -1,9 +1,9 @@
 import type { EventRegistry } from '#kernel';
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { auditTrailFollower } from './audit-trail.follower.js';
-import { trailSettings } from './trail-settings.js';
-import { trailSettingsEvents } from './trail-settings.events.js';
-import { auditTrailSettings } from './trail-settings.projection.js';
+import { trailSettings } from './audit-trail-settings.js';
+import { trailSettingsEvents } from './audit-trail-settings.events.js';
+import { auditTrailSettings } from './audit-trail-settings.projection.js';
 
 /** How organizations want their trails. Its events are told as others are, so it comes before the trail itself. */
 export const auditTrailSettingsSlice: Slice = {

@@ -18,17 +18,18 @@ export type Following = {
 const refuse = (detail: string, meta?: Readonly<Record<string, unknown>>): Refused =>
   new Refused('unprocessable', [{ detail, parameter: 'after', ...(meta ? { meta } : {}) }]);
 
+export const gone = (): Refused =>
+  refuse('Entries after that one are not kept any more. Begin with the oldest that is: after=', { gone: true });
+
 /**
  * The stretch that comes after a cursor. A reader who comes so late that entries have gone which it has not seen must be
  * told, or it would take what is left for all there was. Where the cursor alone has become too old nothing is missing: the
- * entry before the first that is shown stays for that (trail-settings.queries.ts).
+ * entry before the first that is shown stays for that (kept-entries.queries.ts).
  */
 export const stretchAfter = ({ after, cursor, happened, kept, first, upTo }: Following): Stretch => {
   if (!after) return { from: first, to: upTo };
   if (cursor === null && !happened) throw refuse('After is not the id of an entry of this trail');
-  if (cursor === null || cursor < kept - 1) {
-    throw refuse('Entries after that one are not kept any more. Begin with the oldest that is: after=', { gone: true });
-  }
+  if (cursor === null || cursor < kept - 1) throw gone();
   return { from: Math.max(first, cursor + 1), to: upTo };
 };
 

@@ -61,6 +61,7 @@ export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timesta
 
 /** Whether entries tell where a request came from: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
 export type Showing = { readonly clientDetails: boolean };
+export const SHOWING = Symbol('SHOWING');
 
 /** What readers get of an entry. They are stored whole, so that a changed setting counts for old ones, too. */
 export const shown = (entry: Entry, { clientDetails }: Showing): unknown =>

@@ -14,7 +14,7 @@ export const UNFILTERED: Filter = { resourceType: [], action: [], actor: [], res
 type Rule = { readonly parameter: string; readonly form: RegExp; readonly otherwise: string };
 
 const WORDS = { form: /^[a-z][a-z0-9_-]{0,99}$/, otherwise: 'words such as workspace or team_project' };
-const ANYTHING = { form: /^[^\p{Cc}]{1,255}$/u, otherwise: 'texts of at most 255 characters' };
+const ANYTHING = { form: /^[^\p{Cc}]{1,500}$/u, otherwise: 'texts of at most 500 characters' };
 
 /** The catalogue's types and actions are not looked up: other services tell of theirs. */
 const RULES: Readonly<Record<keyof Filter, Rule>> = {

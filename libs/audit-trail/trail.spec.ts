@@ -13,7 +13,8 @@ const registry: EventRegistry = {
 const TURNS: Readonly<Record<string, Turn>> = { RightGiven: 'open', RightTaken: 'closed', HouseSold: 'closed' };
 const turnOf = ({ type }: Recorded): Turn => TURNS[type] ?? null;
 
-const NOON = Date.UTC(2026, 10, 21, 12);
+/** And not exactly: whole seconds are avoided. */
+const NOON = Date.UTC(2026, 10, 21, 12, 0, 0, 100);
 
 /** An event so many milliseconds after noon. */
 type Told = readonly [organization: string | null, type: string, at: number];
@@ -59,6 +60,17 @@ describe('the trail of an organization', () => {
       [0, 0],
       [1, 5],
       [2, 9],
+    ]);
+  });
+
+  it('has no whole seconds, which some readers write so that they mean the end of it', () => {
+    expect(
+      told(['a', 'RightGiven', 899], ['a', 'LampLit', 899], ['a', 'LampLit', 900], ['b', 'RightGiven', 1_900]),
+    ).toEqual([
+      [0, 899],
+      [1, 901],
+      [2, 902],
+      [3, 1_901],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { AuditRow, EventRegistry, Recorded, Timestamp } from '#kernel';
+import { timestampOf, type AuditRow, type EventRegistry, type Recorded, type Timestamp } from '#kernel';
 import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
 
 /**
@@ -7,7 +7,8 @@ import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
  *   closed ──gets the audit entitlement──► open ──loses it, or is deleted──► closed
  *
  * Readers resume at "later than the last I saw", so within a trail each timestamp is later than the one before, in log
- * order: the event's own time, or a millisecond after the last entry where that is not later. Entries are numbered, too,
+ * order: the event's own time, or a millisecond after the last entry where that is not later. Never a whole second: some
+ * write that without its fraction when they resume, which is the end of the second to us (clients.md §6). Entries are numbered, too,
  * without gaps. `last` and `length` are kept apart from the entries, so that what is pruned does not matter, and a replay
  * of the log gives the same timestamps and numbers.
  */
@@ -32,8 +33,12 @@ export type Trails = {
 
 const UNOPENED: Trail = { open: false, last: null, length: 0 };
 
-const after = (last: Timestamp | null, time: Timestamp): Timestamp =>
-  last === null || time > last ? time : new Date(Date.parse(last) + 1).toISOString();
+const later = (time: Timestamp): Timestamp => timestampOf(Date.parse(time) + 1);
+
+const after = (last: Timestamp | null, time: Timestamp): Timestamp => {
+  const next = last === null || time > last ? time : later(last);
+  return next.endsWith('.000Z') ? later(next) : next;
+};
 
 /** Writes events into the trails they belong to. The same, however the events are cut into batches. */
 export const continueTrails = (
@@ -61,6 +66,10 @@ const turned = (trail: Trail, turn: Turn, told: Entry | null): Trail => ({
   last: told?.timestamp ?? trail.last,
   length: trail.length + (told ? 1 : 0),
 });
+
+/** Types of events that no trail tells of. */
+export const untoldIn = (registry: EventRegistry): readonly string[] =>
+  Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
 
 const belongs = (event: Recorded): event is OrganizationsEvent => event.organization !== null;
 

@@ -32,14 +32,14 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   first = await startTestServer();
-  const { store, clock, ids, logger, settings } = first.house;
+  const { store, forgetting, clock, ids, logger, settings } = first.house;
   const imports = [
     CqrsModule.forRoot(),
     EventStoreModule.with({ store, clock, ids }),
     EdgeModule,
     AccessModule,
     ReadsModule.with({ recorded: true }),
-    PeopleModule,
+    PeopleModule.with({ forgetting }),
     OrganizationsModule.with(settings),
   ];
   const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });

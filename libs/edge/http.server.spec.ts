@@ -50,6 +50,16 @@ describe('a request', () => {
     });
   });
 
+  it('has the name of its program cut where that is no name any more', async () => {
+    await ask('/api/v2/organizations/acme', {
+      method: 'PATCH',
+      headers: { 'user-agent': 'a client'.repeat(1_000), 'content-type': 'application/vnd.api+json' },
+      body: JSON.stringify(resource('organizations', { 'session-timeout': 6 })),
+    });
+    const { context } = (await wholeLog(server.store)).at(-1) ?? {};
+    expect(context?.request.userAgent).toBe('a client'.repeat(64));
+  });
+
   it.each(['', 'mine', '1', "'; drop table events; --"])(
     'gets an id where it has none that is one: %j',
     async (given) => {

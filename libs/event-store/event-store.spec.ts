@@ -184,6 +184,7 @@ describe('the log', () => {
     const once = (stream: string, ...numbers: number[]) => ({
       stream,
       organization: null,
+      writer: null,
       events: numbers.map((n) => ({ type: 'LampSeen', data: { by: `visitor ${n}` }, id: uuid(n), context })),
     });
     expect([...(await store.appendOnce([once('b', 1, 2), once('a', 3)]))]).toEqual([uuid(3), uuid(1), uuid(2)]);
@@ -205,7 +206,7 @@ describe('the log', () => {
 
   it('takes nothing of others that a view would have to show, nor where what is held has changed', async () => {
     const seen = { type: 'LampSeen', data: { by: 'ada' }, id: '0190f3a0-0000-5000-9000-000000000001', context };
-    const write = (event: typeof seen) => [{ stream: 'a', organization: null, events: [event] }];
+    const write = (event: typeof seen) => [{ stream: 'a', organization: null, writer: null, events: [event] }];
     await expect(store.appendOnce(write({ ...seen, type: 'LampLit' }))).rejects.toThrow('would miss an LampLit');
     const stale = store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }]);
     expect(isStale(await failureOf(stale))).toBe(true);

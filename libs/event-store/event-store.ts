@@ -19,7 +19,7 @@ import {
 import { anyVersion, appendStatement, checkSize, holdsOf, locksOf } from './append-statements.js';
 import type { Database, Row } from './database.js';
 import { LogSignal } from './log-signal.js';
-import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
+import { brokenUnique, hasLostSomebody, isStale, isWorthRepeating } from './postgres-errors.js';
 import type { Told } from './personal-texts.js';
 import { Seals, type Sealed } from './seals.js';
 import type { Held } from './streams.js';
@@ -54,10 +54,11 @@ export class EventStore {
   }
 
   /**
-   * Appends to one or several streams, with the inline views, in one transaction and one round trip; then runs `read`
-   * inside it, so that an answer shows exactly what was written. `conditions` are statements that come first, and fail
-   * where it must not happen. Either all of it is committed when this resolves, or nothing. Throws the Postgres error:
-   * see isStale, brokenUnique.
+   * Appends to one or several streams, with the inline views, in one transaction and one round trip; in one more before
+   * where somebody is named whose key this process has not had in hand yet. Then runs `read` inside it, so that an answer
+   * shows exactly what was written. `conditions` are statements that come before all that is written, and fail where it
+   * must not happen. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isStale,
+   * brokenUnique.
    */
   async append(
     writes: readonly Write[],
@@ -67,22 +68,22 @@ export class EventStore {
   ): Promise<Appended> {
     const time = this.clock.now().toISOString();
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
-    const { shown: events, ...sealed } = await this.seals.seal(recorded, {
+    const sealed = await this.seals.seal(recorded, {
       born: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
       named: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
-      writer: context.accessor.id,
+      writers: [context.accessor.id],
     });
     const keptContext = sealed.kept[0]?.context ?? context;
     const statements = [
       ...conditions,
-      ...sealed.before,
       ...locksOf(anyVersion(writes)),
       ...writes.map((write) => appendStatement(write, time, keptContext, sealed.kept)),
-      ...sealed.after,
-      ...events.flatMap((event) => this.projections.flatMap((projection) => project(projection, event))),
+      ...sealed.shown.flatMap((event) => this.projections.flatMap((projection) => project(projection, event))),
     ];
-    const results = await this.written(sealed, [...statements, ...read]);
-    return { events, rows: results.slice(statements.length) };
+    const results = await this.written(sealed, [...statements, ...read]).catch((error: unknown) =>
+      this.withoutStates(writes, error),
+    );
+    return { events: sealed.shown, rows: results.slice(statements.length) };
   }
 
   /**
@@ -95,19 +96,17 @@ export class EventStore {
     // In one order, or two such appends wait for one another; and all locks before the transaction has its number.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
     const told = ordered.flatMap(({ stream, events }) => events.map((event) => ({ ...this.once(event), stream })));
-    const sealed = await this.seals.seal(told, { born: new Set(), named: [], writer: null });
-    const first = [...sealed.before, ...holdsOf(holding), ...locksOf(ordered.map(({ stream }) => stream))];
+    const writers = writes.flatMap(({ writer }) => writer ?? []);
+    const sealed = await this.seals.seal(told, { born: new Set(), named: [], writers });
+    const locks = [...holdsOf(holding), ...locksOf(ordered.map(({ stream }) => stream))];
     const results = await this.written(sealed, [
-      ...first,
+      ...locks,
       ...ordered.map(({ stream, organization }) => {
         const json = sql.json(sealed.kept.filter((event) => event.stream === stream));
         return sql`select event_store.append_once(${stream}, ${organization}, ${time}, ${json}) as id`;
       }),
-      ...sealed.after,
     ]);
-    return new Set(
-      results.slice(first.length, first.length + ordered.length).flatMap((rows) => rows.map(({ id }) => id as string)),
-    );
+    return new Set(results.slice(locks.length).flatMap((rows) => rows.map(({ id }) => id as string)));
   }
 
   /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */
@@ -148,13 +147,14 @@ export class EventStore {
    *
    * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out. Of
    * `only` these types come, and the last of what was looked at, whatever it is: it says how far that was. `sealed` leaves
-   * the texts of people as they are in the log.
+   * the texts of people as they are in the log; `outside` is for who tells them to others, who forget nobody: nothing is
+   * opened with a key that is only remembered.
    */
   async read(
     after: LogPosition,
     limit: number,
     run: (statement: Sql) => Promise<Row[]>,
-    { extent = 'settled', only = null, sealed = false }: ReadOptions = {},
+    { extent = 'settled', only = null, sealed = false, outside = false }: ReadOptions = {},
   ): Promise<readonly Recorded[]> {
     const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
     const next = (columns: Sql): Sql => sql`
@@ -173,9 +173,9 @@ export class EventStore {
            order by e.transaction, e.position`,
     );
     const events = (rows as EventRow[]).map((row) => this.lift(row));
-    if (!sealed) return this.seals.follow(events, run);
     this.seals.passed(events);
-    return events;
+    if (sealed) return events;
+    return outside ? this.seals.open(events, run) : this.seals.follow(events, run);
   }
 
   /**
@@ -226,20 +226,31 @@ export class EventStore {
     }
   }
 
-  /** In one transaction; then followers are told. */
+  /** In one transaction; then followers are told. Resolves to the rows of each statement. */
   private async written(
-    { committed, failed }: Pick<Sealed<Told>, 'committed' | 'failed'>,
+    { holding, keys, ended }: Pick<Sealed<Told>, 'holding' | 'keys' | 'ended'>,
     statements: readonly Sql[],
   ): Promise<Row[][]> {
     try {
-      const results = await this.database.transaction(statements);
-      committed();
+      const results = await this.database.transaction([...holding, ...statements, ...keys]);
+      ended();
       this.signal.notify();
-      return results;
+      return results.slice(holding.length, holding.length + statements.length);
     } catch (error) {
-      failed(error);
+      ended(error);
       throw error;
     }
+  }
+
+  /** What was decided on a state that names somebody who has been forgotten is decided anew, on one that is folded anew. */
+  private async withoutStates(writes: readonly Write[], error: unknown): Promise<never> {
+    if (hasLostSomebody(error)) {
+      const streams = writes.map(({ stream }) => stream);
+      await this.database.rows(
+        sql`update event_store.streams set decider = null, state = null where stream = any (${streams}::text[])`,
+      );
+    }
+    throw error;
   }
 
   private recorded(write: Write, time: string, context: EventContext): Recorded[] {
@@ -289,6 +300,7 @@ type ReadOptions = {
   readonly extent?: 'settled' | 'committed' | undefined;
   readonly only?: readonly string[] | null | undefined;
   readonly sealed?: boolean | undefined;
+  readonly outside?: boolean | undefined;
 };
 
 type EventRow = Recorded & Row;

@@ -1,10 +1,11 @@
-import { sql, type LogPosition, type Sql } from '#kernel';
+import { sql, type LogPosition, type Recorded, type Sql } from '#kernel';
 import { lockKey } from './advisory-lock.js';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
+import { HOLD_NAMES, LET_GO_OF_NAMES } from './names.js';
 
 /** Where a runner tells what went wrong; pino fits. */
 export type Log = { warn(context: object, text: string): void; info(context: object, text: string): void };
@@ -74,7 +75,8 @@ export class FollowerRunner {
 
   /** False where somebody else leads. */
   private async lead(session: Session, succeeded: () => void): Promise<boolean> {
-    const { name, batch, only, sealed } = this.follower;
+    const { name, batch, only, sealed, tables, names } = this.follower;
+    const options = { only, sealed, outside: tables.length === 0 || names !== undefined };
     const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockOf(name)}) as ok`);
     if (!taken?.ok) return false;
     await session.run(LISTEN);
@@ -85,11 +87,20 @@ export class FollowerRunner {
       await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, read), sql`commit`]);
       checkpoint = read;
     };
+    const next = async (): Promise<Recorded | undefined> => {
+      const events = await this.store.read(read, batch, (statement) => session.run(statement), options);
+      const last = events.at(-1);
+      if (!last) return undefined;
+      const statements = await this.follower.follow(events, session, this.store);
+      read = { transaction: last.transaction, position: last.position };
+      if (!only || statements.length > 0) await commit(statements);
+      followerMetrics.events.inc({ follower: name }, events.length);
+      return last;
+    };
     this.log.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping) {
-      const events = await this.store.read(read, batch, (statement) => session.run(statement), { only, sealed });
-      const last = events.at(-1);
+      const last = await (names ? holdingNames(session, next) : next());
       if (!last) {
         if (read !== checkpoint) await commit([]);
         // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
@@ -97,12 +108,8 @@ export class FollowerRunner {
         if (only) await this.gather();
         continue;
       }
-      const statements = await this.follower.follow(events, session, this.store);
-      read = { transaction: last.transaction, position: last.position };
-      if (!only || statements.length > 0) await commit(statements);
       idle = IDLE_FIRST_MS;
       succeeded();
-      followerMetrics.events.inc({ follower: name }, events.length);
       followerMetrics.lag.set({ follower: name }, (Date.now() - Date.parse(last.time)) / 1_000);
     }
     return true;
@@ -142,5 +149,14 @@ export class FollowerRunner {
     return woken;
   }
 }
+
+/** What of its own tables it reads and carries on, and whom it opens events with, stays so until it has written. */
+const holdingNames = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
+  await session.run(HOLD_NAMES);
+  const done = await work();
+  // Where it fails, the connection is closed, and holds nothing any more.
+  await session.run(LET_GO_OF_NAMES);
+  return done;
+};
 
 const lockOf = (name: string): number => lockKey(`cadastre follower ${name}`);

@@ -1,4 +1,4 @@
-import { sql, unavailable, type LogPosition, type Recorded, type Sql } from '#kernel';
+import { sql, unavailable, type LogPosition, type NameColumn, type Recorded, type Sql } from '#kernel';
 import type { Database, Session } from './database.js';
 import type { EventStore } from './event-store.js';
 
@@ -17,8 +17,13 @@ export type Follower = {
   readonly only?: readonly string[];
   /** Whether it keeps the texts of people as the log has them; who reads what it has written opens them (ADR 25). */
   readonly sealed?: true;
-  /** The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside. */
+  /**
+   * The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside: it is
+   * told of nobody by name who has been forgotten by then.
+   */
   readonly tables: readonly string[];
+  /** Where these name people, each column once: nobody is forgotten while it has a batch in hand. */
+  readonly names?: readonly NameColumn[];
   /**
    * Does what the events mean: resolves to the statements that are committed together with the checkpoint. When it
    * throws, the same batch comes again. One that has no tables may append events of its own to the store, if that does

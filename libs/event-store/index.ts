@@ -18,6 +18,7 @@ export {
 } from './writes.js';
 export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
+export { forgottenNames, Forgetting } from './forgetting.js';
 export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
 export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';

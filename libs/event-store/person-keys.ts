@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
 import type { Database, Row } from './database.js';
 import { Envelope } from './envelope.js';
-import { HouseMark, PersonKey } from './sealed-texts.js';
+import { HouseMark, PersonKey, type RecentTexts } from './sealed-texts.js';
 
 /** The keys of people; null: they have been forgotten. Who is missing has none. */
 export type Keyring = ReadonlyMap<string, PersonKey | null>;
@@ -19,6 +19,7 @@ export class PersonKeys {
   readonly house: HouseMark;
   private readonly envelope: Envelope;
   private readonly known = new Map<string, PersonKey | null>();
+  private readonly recent: RecentTexts = { sealed: new Map(), opened: new Map() };
 
   constructor(
     private readonly database: Database,
@@ -49,7 +50,7 @@ export class PersonKeys {
 
   /** For who is born in a transaction: nobody knows them yet. It is remembered only when that has been committed. */
   fresh(person: string): PersonKey {
-    return new PersonKey(person, randomBytes(KEY_LENGTH), this.house);
+    return new PersonKey(person, randomBytes(KEY_LENGTH), this.house, this.recent);
   }
 
   keep(fresh: Keyring): Sql {
@@ -100,7 +101,7 @@ export class PersonKeys {
   }
 
   private keyIn({ person, key }: KeyRow): PersonKey | null {
-    return key === null ? null : new PersonKey(person, this.envelope.open(person, key), this.house);
+    return key === null ? null : new PersonKey(person, this.envelope.open(person, key), this.house, this.recent);
   }
 }
 

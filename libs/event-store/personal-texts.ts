@@ -1,4 +1,5 @@
 import type { EventContext, EventRegistry, PersonalText, Recorded } from '#kernel';
+import { placeholderOf } from './sealed-texts.js';
 
 /** What of an event says whose its texts are. */
 export type Told = Pick<Recorded, 'type' | 'data' | 'stream' | 'context'>;
@@ -8,22 +9,23 @@ export type Texts = { readonly context: readonly PersonalText[]; readonly data: 
 
 const NONE: readonly PersonalText[] = [];
 
+const detailsOf = (person: string): readonly PersonalText[] => [
+  { at: ['request', 'address'], person, kind: 'detail' },
+  { at: ['request', 'userAgent'], person, kind: 'detail' },
+];
+
 /** A token of a team or an organization has a name and an address, too; but these lead to nobody who could be forgotten. */
-const ofAccessor = ({ accessor: { type, id: person } }: EventContext): readonly PersonalText[] =>
-  type === 'users'
-    ? [
-        { at: ['accessor', 'name'], person, kind: 'name' },
-        { at: ['request', 'address'], person, kind: 'detail' },
-        { at: ['request', 'userAgent'], person, kind: 'detail' },
-      ]
-    : NONE;
+const ofContext = ({ accessor: { type, id: person }, linkOf }: EventContext): readonly PersonalText[] => {
+  if (type === 'users') return [{ at: ['accessor', 'name'], person, kind: 'name' }, ...detailsOf(person)];
+  return linkOf === undefined ? NONE : detailsOf(linkOf);
+};
 
 /** Of many events, which a few people have done. */
 export const textsOf = (kinds: EventRegistry, events: readonly Told[]): readonly Texts[] => {
   const known = new Map<string, readonly PersonalText[]>();
   const inContext = (context: EventContext): readonly PersonalText[] => {
-    const asked = `${context.accessor.type} ${context.accessor.id}`;
-    const texts = known.get(asked) ?? ofAccessor(context);
+    const asked = `${context.accessor.type} ${context.accessor.id} ${context.linkOf ?? ''}`;
+    const texts = known.get(asked) ?? ofContext(context);
     known.set(asked, texts);
     return texts;
   };
@@ -34,14 +36,23 @@ export const textsOf = (kinds: EventRegistry, events: readonly Told[]): readonly
 };
 
 export const peopleIn = (all: readonly Texts[]): ReadonlySet<string> => {
-  const people = new Set<string>();
-  for (const { context, data } of all) {
-    // All of one accessor.
-    if (context[0]) people.add(context[0].person);
-    for (const { person } of data) people.add(person);
-  }
+  const people = new Set(whoseContexts(all));
+  for (const { data } of all) for (const { person } of data) people.add(person);
   return people;
 };
+
+/** In one context all texts are of one person. */
+export const whoseContexts = (all: readonly Texts[]): readonly string[] =>
+  all.flatMap(({ context: [first] }) => (first ? [first.person] : []));
+
+/** Of whom the data says more than their id: what they are called, or how they are reached. */
+export const whomDataTells = (events: readonly Told[], all: readonly Texts[]): readonly string[] =>
+  events.flatMap(({ data }, n) =>
+    (all[n]?.data ?? NONE).flatMap((text) => {
+      const told = at(data, text.at);
+      return typeof told === 'string' && told !== placeholderOf(text) ? [text.person] : [];
+    }),
+  );
 
 /** Says what a text becomes. */
 type Replacing = (text: string, of: PersonalText) => string | null;

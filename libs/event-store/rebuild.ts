@@ -1,7 +1,8 @@
-import { project, sql, type LogPosition, type Projection, type Recorded, type Sql } from '#kernel';
+import { project, sql, type LogPosition, type NameColumn, type Projection, type Recorded, type Sql } from '#kernel';
 import type { Row, Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
+import { forgetIn } from './names.js';
 import type { Slice } from './slice.js';
 
 /**
@@ -14,6 +15,7 @@ import type { Slice } from './slice.js';
 export type View = {
   readonly name: string;
   readonly tables: readonly string[];
+  readonly names: readonly NameColumn[];
   readonly apply: (events: readonly Recorded[], session: Session, store: EventStore) => Promise<readonly Sql[]>;
   readonly follower: Follower | null;
 };
@@ -28,6 +30,7 @@ const hasTables = ({ tables }: Projection | Follower): boolean => tables.length 
 const inline = (projection: Projection): View => ({
   name: projection.name,
   tables: projection.tables,
+  names: projection.names ?? [],
   apply: (events) => Promise.resolve(events.flatMap((event) => project(projection, event))),
   follower: null,
 });
@@ -35,6 +38,7 @@ const inline = (projection: Projection): View => ({
 const followed = (follower: Follower): View => ({
   name: follower.name,
   tables: follower.tables,
+  names: follower.names ?? [],
   apply: (events, session, store) => follower.follow(events, session, store),
   follower,
 });
@@ -81,6 +85,16 @@ const isAfter = (a: LogPosition, b: LogPosition): boolean => {
   return left > right || (left === right && a.position > b.position);
 };
 
+type Forgotten = { readonly person: string; readonly cleaned: boolean };
+
+const FORGOTTEN = sql`select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
+
+/** What was read of somebody before they were forgotten tells their name. */
+const forgetInScratch = async (session: Session, view: View, forgotten: readonly Forgotten[]): Promise<void> => {
+  const people = forgotten.map(({ person }) => person);
+  await session.pipeline(forgetIn(view.names, people, (table) => `pg_temp.${table}`));
+};
+
 const makeScratch = async (session: Session, view: View): Promise<void> => {
   for (const table of view.tables) {
     await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
@@ -115,6 +129,7 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
       { from: reached, extent: extentFor(view) },
       report,
     );
+    await forgetInScratch(session, view, await session.run<Forgotten>(FORGOTTEN));
     for (const table of view.tables) {
       await session.run(sql.raw(`truncate views.${table}`));
       await session.run(sql.raw(`insert into views.${table} select * from pg_temp.${table}`));
@@ -173,9 +188,14 @@ export const verify = async (
     await reader.run(sql`begin isolation level repeatable read, read only`);
     const [checkpoint] = view.follower ? await reader.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
     await copyLive(reader, session, view);
+    const forgotten = await reader.run<Forgotten>(FORGOTTEN);
     const until = view.follower ? (checkpoint ?? LOG_START) : null;
     const stretch = { from: LOG_START, until, extent: extentFor(view) };
     await replay(store, { reader, session }, view, stretch, (events) => progress(view.name, events));
+    await forgetInScratch(session, view, forgotten);
+    // The live ones may name them until they are cleaned.
+    const named = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
+    await session.pipeline(forgetIn(view.names, named, (table) => `pg_temp.live_${table}`));
     if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
     const differences: Difference[] = [];
     for (const table of view.tables) {

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { claimOf, HouseMark, isSealed, PersonKey, placeholderOf } from './sealed-texts.js';
 
 const HOUSE = new HouseMark(Buffer.alloc(32, 1));
-const keyOf = (person: string, bytes = randomBytes(32)): PersonKey => new PersonKey(person, bytes, HOUSE);
+const recentTexts = () => ({ sealed: new Map<string, string>(), opened: new Map<string, string>() });
+const RECENT = recentTexts();
+const keyOf = (person: string, bytes = randomBytes(32), recent = RECENT): PersonKey =>
+  new PersonKey(person, bytes, HOUSE, recent);
 
 const kinds = fc.constantFrom('name' as const, 'detail' as const);
 const key = keyOf('user-1');
@@ -26,7 +29,7 @@ describe('a sealed text', () => {
         expect(HOUSE.isOn(sealed)).toBe(true);
         // What is no Unicode cannot be kept as UTF-8, nor by Postgres.
         const kept = Buffer.from(text).toString();
-        const again = keyOf('user-1', Buffer.from(bytes));
+        const again = keyOf('user-1', Buffer.from(bytes), recentTexts());
         expect(again.open(sealed)).toBe(kept);
         expect(again.open(sealed)).toBe(kept);
         expect(again.seal(kind, text)).toBe(sealed);
@@ -68,6 +71,20 @@ describe('a sealed text', () => {
         }
       }),
     );
+  });
+
+  it('is remembered for who asks again, unless it is long, and together with no more than so many of all people', () => {
+    const recent = recentTexts();
+    const people = Array.from({ length: 3 }, (_, n) => keyOf(`user-${n}`, undefined, recent));
+    const [first] = people as [PersonKey];
+    expect(first.open(first.seal('detail', 'x'.repeat(257)))).toBe('x'.repeat(257));
+    expect([recent.sealed.size, recent.opened.size]).toEqual([0, 0]);
+    for (const person of people) {
+      for (let n = 0; n < 4_000; n += 1) person.open(person.seal('detail', `program/${n}`));
+    }
+    expect(recent.sealed.size).toBeLessThanOrEqual(10_000);
+    expect(recent.opened.size).toBeLessThanOrEqual(10_000);
+    expect(first.open(first.seal('name', 'ada'))).toBe('ada');
   });
 
   it('leaves a name an id, and a detail nothing', () => {

@@ -21,46 +21,59 @@ const CIPHER = 'aes-256-gcm';
 
 export const isSealed = (text: string): boolean => text.startsWith(SIGN);
 
+/**
+ * Strings in JSON that may be sealed texts, their quotes included. A quote that begins a string comes after no backslash, one
+ * that ends it before no tilde; and what a colon follows is the name of a member.
+ */
+export const SEALED_IN_JSON = new RegExp(String.raw`(?<!\\)"${SIGN}(?:[^"\\]|\\.)*"(?!\s*:)`, 'g');
+
 const LETTERS = { name: 'n', detail: 'd' } as const satisfies Record<PersonalText['kind'], string>;
 
-/** Texts that one key is kept open for: few people have more at a time. */
-const REMEMBERED = 1_000;
+/** What is longer is what a client makes up: people, addresses and programs have shorter names. */
+const REMEMBERED_LENGTH = 256;
+/** Some 10 MB of texts in each of the two at the very most, whoever says what. */
+const REMEMBERED = 10_000;
 
-const remember = (known: Map<string, string>, key: string, value: string): string => {
+/** What one process has lately sealed and opened, of all people. */
+export type RecentTexts = { readonly sealed: Map<string, string>; readonly opened: Map<string, string> };
+
+const remember = (known: Map<string, string>, asked: string, found: string): void => {
   if (known.size >= REMEMBERED) known.clear();
-  known.set(key, value);
-  return value;
+  known.set(asked, found);
 };
 
-/** What a person's texts are sealed under. What it has sealed or opened lately it remembers. */
+/** What a person's texts are sealed under. */
 export class PersonKey {
   private readonly nonces: Buffer;
-  private readonly sealed = new Map<string, string>();
-  private readonly opened = new Map<string, string>();
+  /** Tells it from another key of the same person, which has been made and was never kept. */
+  private readonly sign: string;
 
   constructor(
     private readonly person: string,
     readonly bytes: Buffer,
     private readonly house: HouseMark,
+    private readonly recent: RecentTexts,
   ) {
     this.nonces = Buffer.from(hkdfSync('sha256', bytes, '', 'nonces', KEY_LENGTH));
+    this.sign = this.nonces.toString('base64url', 0, NONCE);
   }
 
   seal(kind: PersonalText['kind'], text: string): string {
     const front = `${SIGN}${LETTERS[kind]}:${this.person}:`;
     const asked = front + text;
-    const known = this.sealed.get(asked);
+    const known = this.recent.sealed.get(this.sign + asked);
     if (known !== undefined) return known;
     const nonce = createHmac('sha256', this.nonces).update(asked).digest().subarray(0, NONCE);
     const cipher = createCipheriv(CIPHER, this.bytes, nonce).setAAD(Buffer.from(front));
     const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     const sealed = front + Buffer.concat([this.house.of(front, body), body]).toString('base64url');
-    return remember(this.sealed, asked, sealed);
+    if (text.length <= REMEMBERED_LENGTH) remember(this.recent.sealed, this.sign + asked, sealed);
+    return sealed;
   }
 
   /** Undefined where it is none of this key's. */
   open(sealed: string): string | undefined {
-    const known = this.opened.get(sealed);
+    const known = this.recent.opened.get(this.sign + sealed);
     if (known !== undefined) return known;
     const parts = partsOf(sealed);
     if (!parts) return undefined;
@@ -70,7 +83,8 @@ export class PersonKey {
       .setAuthTag(body.subarray(-TAG));
     try {
       const text = Buffer.concat([decipher.update(body.subarray(NONCE, -TAG)), decipher.final()]).toString('utf8');
-      return remember(this.opened, sealed, text);
+      if (text.length <= REMEMBERED_LENGTH) remember(this.recent.opened, this.sign + sealed, text);
+      return text;
     } catch {
       return undefined;
     }

@@ -3,10 +3,11 @@ import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type Recorded } from '#kernel';
 import { EventStore } from './event-store.js';
-import { LOG_START } from './follower.js';
+import { FollowerRunner } from './follower-runner.js';
+import { LOG_START, type Follower } from './follower.js';
 import { hasLostSomebody, isStale } from './postgres-errors.js';
 import { kindsOf } from './slice.js';
-import { context, CountedIds, KEY, LampHouse } from './spec.js';
+import { context, CountedIds, KEY, LampHouse, until } from './spec.js';
 
 /** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
 type SignedEvent =
@@ -73,14 +74,21 @@ const signed = (guest: string, name: string, words = 'hello', from: string | nul
   type: 'Signed',
   data: { guest, name, from, words },
 });
+const signedById = (guest: string): SignedEvent => signed(guest, guest, 'hello', null);
+const struck = (guest: string): SignedEvent => ({ type: 'Struck', data: { guest } });
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => error,
+  );
 const sign = (event: SignedEvent, who: EventContext, on = store, stream = 'book-1') =>
   on.append([{ stream, organization: null, expected: 'any', events: [event] }], who);
 const strike = (guest: string, on = store) =>
-  sign({ type: 'Struck', data: { guest } }, { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
+  sign(struck(guest), { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
 
 /** Beyond what other tests are at in the same Postgres. */
-const readOn = (on: EventStore, after: LogPosition, limit: number, sealed = false): Promise<readonly Recorded[]> =>
-  on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', sealed });
+const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly Recorded[]> =>
+  on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', ...how });
 
 const log = async (): Promise<string> =>
   (await client.query('select string_agg(e::text, chr(10)) as text from event_store.events e')).rows[0].text as string;
@@ -104,7 +112,7 @@ describe('texts of people', () => {
   it('stay as they are where nobody could be forgotten: the system, and tokens of teams', async () => {
     for (const type of ['system', 'teams']) {
       const accessor = { id: 'somebody', type, name: 'ada' };
-      await sign({ type: 'Struck', data: { guest: 'nobody' } }, { ...context, accessor });
+      await sign(struck('nobody'), { ...context, accessor });
     }
     expect((await log()).match(/ada/g)).toHaveLength(2);
   });
@@ -137,41 +145,52 @@ describe('texts of people', () => {
     expect((await next())?.data).toMatchObject({ name: 'user-1' });
   });
 
-  it('of somebody who has been forgotten are not written any more, in whatever is told of them', async () => {
-    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+  it('are not told to others any more by who has their key still in hand, and comes late', async () => {
+    const publisher = openStore();
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'), publisher);
+    const told: unknown[] = [];
+    let away: unknown[] | null = [];
+    const follow: Follower['follow'] = (events) => {
+      (away ?? told).push(...events.map(({ data }) => data));
+      return away ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
+    };
+    const follower = { name: 'publisher', batch: 1, tables: [], follow };
+    const runner = new FollowerRunner(publisher, follower, { warn: () => undefined, info: () => undefined });
+    runner.start();
+    await until(() => away?.length !== 0);
+    expect(away[0]).toEqual(signed('user-1', 'ada').data);
     await strike('user-1');
-    await sign(signed('user-1', 'ada'), by('user-2', 'bob'), openStore());
-    expect(shown.at(-1)).toEqual({ guest: 'user-1', name: 'user-1', from: null, words: 'hello' });
+    away = null;
+    await until(() => told.length === 2);
+    await runner.stop();
+    expect(told).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
+  });
+
+  it('are those of whom a signed link was given to, where somebody comes with that', async () => {
+    const accessor = { id: 'system', type: 'system', name: 'signed link' };
+    const linked = { ...by('user-1', 'ada'), accessor, linkOf: 'user-1' };
+    await sign(struck('nobody'), linked);
+    expect(await log()).not.toMatch(PERSONAL);
+    expect((await store.stream('book-1'))[0]?.context).toEqual(linked);
+    await strike('user-1');
+    await sign(struck('nobody'), linked, openStore());
+    const nothing = { request: { id: 'r', address: null, userAgent: null } };
+    const events = await openStore().stream('book-1');
+    expect(events.map(({ context: { request } }) => ({ request }))).toEqual([nothing, expect.anything(), nothing]);
     expect(await log()).not.toMatch(PERSONAL);
   });
 
   it('end with the person also where they had none', async () => {
     await strike('user-9');
-    await sign(signed('user-9', 'ada'), by('user-2', 'bob'));
+    expect(isStale(await failureOf(sign(signed('user-9', 'ada'), by('user-2', 'bob'))))).toBe(true);
+    await sign(signedById('user-9'), by('user-2', 'bob'));
     expect(await log()).not.toMatch(/ada|attic/);
-  });
-
-  it('are decided on anew by who had them in hand while they were forgotten', async () => {
-    const warm = openStore();
-    await sign(signed('user-1', 'ada'), by('user-1', 'ada'), warm);
-    await strike('user-1');
-    const others = await sign(signed('user-1', 'ada'), by('user-2', 'bob'), warm).catch((error: unknown) => error);
-    expect(isStale(others)).toBe(true);
-    expect(hasLostSomebody(others)).toBe(true);
-    await sign(signed('user-1', 'ada'), by('user-2', 'bob'), warm);
-    expect(shown.at(-1)).toMatchObject({ name: 'user-1' });
-
-    const again = openStore();
-    await sign(signed('user-3', 'eve'), by('user-3', 'eve'), again);
-    await strike('user-3');
-    await expect(sign(signed('user-2', 'bob'), by('user-3', 'eve'), again)).rejects.toMatchObject({ code: 'CA401' });
-    expect(await log()).not.toMatch(PERSONAL);
   });
 
   it('hold their person back: who is to be forgotten waits for what is being written of them', async () => {
     await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
     await client.query('begin');
-    await client.query(`select event_store.hold_people('{user-1}', '{}', null)`);
+    await client.query(`select event_store.hold_people('{user-1}', '{}', '{}')`);
     const struck = strike('user-1').then(() => 'struck');
     const other = await house.connect();
     const waiting = async (): Promise<boolean> =>
@@ -207,11 +226,72 @@ describe('texts of people', () => {
   });
 });
 
+describe.each([
+  [
+    'that knows their key',
+    async (on: EventStore) => void (await sign(signed('user-1', 'ada'), by('user-1', 'ada'), on)),
+  ],
+  ['that has never heard of them', () => Promise.resolve()],
+  ['that knows that they are gone', async (on: EventStore) => void (await strike('user-1', on))],
+])('what was decided with texts of somebody who has been forgotten by then, in a process %s', (_, before) => {
+  let other: EventStore;
+  let length: number;
+
+  beforeEach(async () => {
+    other = openStore();
+    await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
+    await before(other);
+    await strike('user-1');
+    length = (await store.stream('book-1')).length;
+  });
+
+  const written = async (): Promise<readonly Recorded[]> => (await openStore().stream('book-1')).slice(length);
+
+  it('is decided anew, however often it comes, and written when it names them by their id', async () => {
+    for (const stale of [signed('user-1', 'ada', 'hello', null), signed('user-1', 'user-1'), signed('user-1', 'ada')]) {
+      const error = await failureOf(sign(stale, by('user-2', 'bob'), other));
+      expect([isStale(error), hasLostSomebody(error)]).toEqual([true, true]);
+    }
+    await sign(signedById('user-1'), by('user-2', 'bob'), other);
+    expect((await written()).map(({ data }) => data)).toEqual([signedById('user-1').data]);
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('asks anew who somebody is, where they do it themselves, also under their id', async () => {
+    for (const name of ['ada', 'user-1']) {
+      await expect(sign(signed('user-2', 'bob'), by('user-1', name), other)).rejects.toMatchObject({ code: 'CA401' });
+    }
+    expect(await written()).toEqual([]);
+  });
+
+  const once = (writer: string | null, accessor: string, n: number) => ({
+    stream: `once/${accessor}`,
+    organization: null,
+    writer,
+    events: [{ ...struck('nobody'), id: `0190f3a0-0000-7000-9000-00000000000${n}`, context: by(accessor, 'ada') }],
+  });
+
+  it('asks so too where they have looked at something, beside others', async () => {
+    const both = other.appendOnce([once('user-2', 'user-2', 1), once('user-1', 'user-1', 2)]);
+    await expect(both).rejects.toMatchObject({ code: 'CA401' });
+  });
+
+  it('is told by others all the same, of whom they know only what they did', async () => {
+    const told = () => other.appendOnce([once(null, 'user-1', 1)]);
+    expect((await other.untilFirst(told)).size).toBe(1);
+    expect((await other.stream('once/user-1'))[0]?.context).toEqual({
+      ...by('user-1', 'user-1'),
+      request: { id: 'r', address: null, userAgent: null },
+    });
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+});
+
 describe('what was made of sealed events', () => {
   it('opens wherever the texts stand in it, and only what was sealed here', async () => {
     await sign(signed('user-1', 'ada'), by('user-1', 'ada'));
     await sign(signed('user-2', 'bob'), by('user-2', 'bob'));
-    const [first, second] = await readOn(store, LOG_START, 10, true);
+    const [first, second] = await readOn(store, LOG_START, 10, { sealed: true });
     const made = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
     const [opened] = await openStore().seals.openIn([made]);
     const bobs = { deep: by('user-2', 'bob') };
@@ -220,6 +300,41 @@ describe('what was made of sealed events', () => {
     const [left] = await openStore().seals.openIn([made]);
     const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
     expect(left).toEqual({ ...made, list: [forgotten, bobs] });
+  });
+
+  it('opens in JSON as text what it opens in values, whatever else people write', async () => {
+    await sign(signed('user-1', 'ada "the\\first"\n'), by('user-1', 'ada'));
+    await sign(signed('u"s\\er-2', 'bob'), by('user-2', 'bob'));
+    const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [Recorded, Recorded];
+    const { name } = first.data as { name: string };
+    const { name: odd } = second.data as { name: string };
+    const made = [
+      { a: name, b: { c: odd, d: [name, first.context, second.data] }, n: 1, no: null, yes: true },
+      {
+        [name]: 'is the name of a member',
+        e: `says "${name}`,
+        f: `"${name}"`,
+        g: `\\"${name}`,
+        h: `${name}"`,
+        i: '\\',
+      },
+      { '~sealed:': name, '~sealed:n:user-1:AAAA': '~sealed:n:user-1:AAAA', j: '~sealed:d:x:"\\', k: ['~sealed:'] },
+      `x${name}`,
+      name,
+    ];
+    for (const forgotten of [false, true]) {
+      if (forgotten) await strike('user-1');
+      const opened = await openStore().seals.openIn(made);
+      for (const indent of [0, 1]) {
+        const texts = made.map((value) => JSON.stringify(value, null, indent));
+        for (const [n, text] of texts.entries()) {
+          expect(JSON.parse(await openStore().seals.openInText(text))).toEqual(opened[n]);
+        }
+        const lines = await openStore().seals.openInText(texts.join('\n'));
+        const [all] = await openStore().seals.openIn([made]);
+        expect(lines).toBe(texts.map((_, n) => JSON.stringify((all as unknown[])[n], null, indent)).join('\n'));
+      }
+    }
   });
 });
 

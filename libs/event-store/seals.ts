@@ -1,5 +1,6 @@
 import { sql, type EventRegistry, type PersonalText, type Sql } from '#kernel';
 import type { Database, Row } from './database.js';
+import { TAKE_NAMES } from './names.js';
 import { PersonKeys, type Keyring } from './person-keys.js';
 import {
   eachTextIn,
@@ -8,22 +9,33 @@ import {
   replacedIn,
   replaceIn,
   textsOf,
+  whomDataTells,
+  whoseContexts,
   type Texts,
   type Told,
 } from './personal-texts.js';
 import { hasLostSomebody } from './postgres-errors.js';
-import { claimOf, isSealed, placeholderOf, type PersonKey } from './sealed-texts.js';
+import { claimOf, isSealed, placeholderOf, SEALED_IN_JSON, type PersonKey } from './sealed-texts.js';
 
-/** Events that are to be written: as views may show them, and as the log keeps them. */
+/** Events that are to be written, as views may show them and as the log keeps them; and what goes with their transaction. */
 export type Sealed<E> = {
   readonly shown: readonly E[];
   readonly kept: readonly E[];
-  /** Before and after what the transaction writes. */
-  readonly before: readonly Sql[];
-  readonly after: readonly Sql[];
-  /** Whether it was committed, or how it failed. */
-  readonly committed: () => void;
-  readonly failed: (error: unknown) => void;
+  /** Goes first: nobody whom they name is forgotten meanwhile. */
+  readonly holding: readonly Sql[];
+  /** Goes last: whose key comes with them, and whose goes. */
+  readonly keys: readonly Sql[];
+  /** To be told how the transaction ended: with which error, or with none. */
+  readonly ended: (error?: unknown) => void;
+};
+
+type Circumstances = {
+  /** Streams that begin with these events: who has one is known to nobody yet. */
+  readonly born: ReadonlySet<string>;
+  /** People whose names are written beside the log, in a snapshot. */
+  readonly named: readonly string[];
+  /** Who does it themselves. */
+  readonly writers: readonly string[];
 };
 
 type Run = (statement: Sql) => Promise<Row[]>;
@@ -40,58 +52,48 @@ export class Seals {
     this.keys = new PersonKeys(database, encryptionKey);
   }
 
-  /**
-   * `born` are streams that begin with these events: who has one is known to nobody yet. `named` are people whose names
-   * are written beside the log, in a snapshot. `writer` is who does it.
-   */
-  async seal<E extends Told>(
-    events: readonly E[],
-    {
-      born,
-      named,
-      writer,
-    }: { readonly born: ReadonlySet<string>; readonly named: readonly string[]; readonly writer: string | null },
-  ): Promise<Sealed<E>> {
+  async seal<E extends Told>(events: readonly E[], { born, named, writers }: Circumstances): Promise<Sealed<E>> {
     const told = textsOf(this.kinds, events);
     const people = peopleIn(told);
     const forgotten = new Set(this.forgottenBy(events));
     const newborn = new Map([...people].filter((id) => born.has(id)).map((id) => [id, this.keys.fresh(id)]));
     const known = await this.keys.wanted(new Set([...people].filter((id) => !newborn.has(id) && !forgotten.has(id))));
     const ring: Keyring = new Map([...known, ...newborn]);
-    const held = new Set(named.filter((id) => !forgotten.has(id) && !newborn.has(id)));
+    // Of who is no writer it is only told that they did it, which may come when they have been forgotten.
+    const doing = whoseContexts(told).filter((id) => ring.get(id) || writers.includes(id));
+    const held = new Set(
+      [...named, ...doing, ...whomDataTells(events, told)].filter((id) => !forgotten.has(id) && !newborn.has(id)),
+    );
     // Whom nobody knows any more, and whom nobody is to know after this, views must not show either.
     const shown = events.map((event, n) =>
       replaced(event, told[n] as Texts, (text, of) => (ring.get(of.person) ? text : placeholderOf(of))),
     );
     const kept = shown.map((event, n) =>
-      replaced(event, told[n] as Texts, (text, { kind, person }) => {
-        const key = ring.get(person);
-        // By their own id they are called because they had been forgotten when it was decided, or because it is their name.
-        if (!key || (kind === 'name' && text === person)) return text;
-        if (!newborn.has(person)) held.add(person);
-        return key.seal(kind, text);
-      }),
+      // By their own id they are called because they had been forgotten when it was decided, or because it is their name.
+      replaced(event, told[n] as Texts, (text, { kind, person }) =>
+        kind === 'name' && text === person ? text : (ring.get(person)?.seal(kind, text) ?? text),
+      ),
     );
     return {
       shown,
       kept,
-      before: holding(held, forgotten, writer),
-      after: [...(newborn.size > 0 ? [this.keys.keep(newborn)] : []), ...[...forgotten].map(forget)],
-      committed: () => {
-        this.keys.became(newborn);
-        this.keys.became(gone(forgotten));
-      },
-      failed: (error) => {
-        if (hasLostSomebody(error)) this.keys.doubt(held);
+      holding: holding(held, forgotten, writers),
+      keys: [...(newborn.size > 0 ? [this.keys.keep(newborn)] : []), ...[...forgotten].map(forget)],
+      ended: (error) => {
+        if (error === undefined) this.keys.became(new Map([...newborn, ...gone(forgotten)]));
+        else if (hasLostSomebody(error)) this.keys.doubt(held);
       },
     };
   }
 
-  /** For who has read the log in its order, and so comes past every event that forgets somebody. */
-  async follow<E extends Told>(events: readonly E[], run: Run): Promise<readonly E[]> {
-    const opened = await this.openWith(events, (people) => this.keys.following(people, run));
-    this.passed(events);
-    return opened;
+  /** For who reads the log in its order, and so comes past every event that forgets somebody: with what is remembered until then. */
+  follow<E extends Told>(events: readonly E[], run: Run): Promise<readonly E[]> {
+    return this.openWith(events, (people) => this.keys.following(people, run));
+  }
+
+  /** For who reads events in any other way, or tells them to others: with the keys that there are now. */
+  open<E extends Told>(events: readonly E[], run = this.run): Promise<readonly E[]> {
+    return this.openWith(events, (people) => this.keys.current(people, run));
   }
 
   /** Events that forget somebody have been read: what is remembered of them must not be used any more. */
@@ -99,28 +101,39 @@ export class Seals {
     this.keys.became(gone(this.forgottenBy(events)));
   }
 
-  /** For who has read events in any other way: with the keys that there are now. */
-  open<E extends Told>(events: readonly E[]): Promise<readonly E[]> {
-    return this.openWith(events, (people) => this.keys.current(people, this.run));
-  }
-
   /** The same in any JSON that was made of sealed events, with one statement for all. Texts of people's own are left alone. */
   async openIn<T>(values: readonly T[]): Promise<readonly T[]> {
-    const people = new Set<string>();
+    const texts = new Set<string>();
     eachTextIn(values, (text) => {
-      const claim = isSealed(text) ? claimOf(text) : null;
-      if (claim) people.add(claim.person);
+      if (isSealed(text)) texts.add(text);
     });
-    if (people.size === 0) return values;
+    const open = await this.opener(texts);
+    return open === null ? values : values.map((value) => replacedIn(value, open) as T);
+  }
+
+  /** The same in JSON that is a text still, for who has no use for its values. */
+  async openInText(json: string): Promise<string> {
+    const texts = new Map(
+      [...new Set(json.match(SEALED_IN_JSON))].map((string) => [string, JSON.parse(string) as string]),
+    );
+    const open = await this.opener(texts.values());
+    return open === null
+      ? json
+      : json.replace(SEALED_IN_JSON, (string) => JSON.stringify(open(texts.get(string) as string)));
+  }
+
+  /** What such texts become, with the keys that there are now; null where none of them claims to be sealed. */
+  private async opener(texts: Iterable<string>): Promise<((text: string) => string | null) | null> {
+    const people = new Set([...texts].flatMap((text) => claimOf(text)?.person ?? []));
+    if (people.size === 0) return null;
     const ring = await this.keys.current(people, this.run);
-    const open = (text: string): string | null => {
+    return (text) => {
       const claim = isSealed(text) ? claimOf(text) : null;
       if (!claim) return text;
       const key = ring.get(claim.person);
       if (key) return key.open(text) ?? text;
       return this.keys.house.isOn(text) ? placeholderOf(claim) : text;
     };
-    return values.map((value) => replacedIn(value, open) as T);
   }
 
   private readonly run: Run = (statement) => this.database.rows(statement);
@@ -154,7 +167,14 @@ const gone = (people: Iterable<string>): Keyring => new Map([...people].map((per
 
 const forget = (person: string): Sql => sql`select event_store.forget_person(${person})`;
 
-const holding = (held: ReadonlySet<string>, forgotten: ReadonlySet<string>, writer: string | null): readonly Sql[] =>
+const holding = (
+  held: ReadonlySet<string>,
+  forgotten: ReadonlySet<string>,
+  writers: readonly string[],
+): readonly Sql[] =>
   held.size + forgotten.size === 0
     ? []
-    : [sql`select event_store.hold_people(${[...held]}::text[], ${[...forgotten]}::text[], ${writer})`];
+    : [
+        ...(forgotten.size > 0 ? [TAKE_NAMES] : []),
+        sql`select event_store.hold_people(${[...held]}::text[], ${[...forgotten]}::text[], ${writers}::text[])`,
+      ];

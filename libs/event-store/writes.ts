@@ -24,6 +24,8 @@ export type Write = {
 export type OnceWrite = {
   readonly stream: string;
   readonly organization: string | null;
+  /** Who does it; null where others tell of who did. */
+  readonly writer: string | null;
   readonly events: readonly (Message & { readonly id: string; readonly context: EventContext })[];
 };
 

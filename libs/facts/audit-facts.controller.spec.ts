@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
 import { auditTrailSlice } from '#audit-trail';
 import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
@@ -107,6 +108,47 @@ describe('reporting facts', () => {
     expect(recorded.toSorted()).toEqual([...entries].toSorted());
     expect((await trailOf(place)).filter(({ id }) => entries.has(id))).toHaveLength(1_000);
     expect(await verifySnapshots(server.store, [])).toEqual([]);
+  });
+
+  it('records those of a thousand sources and a thousand people, not all in one transaction', async () => {
+    const place = await makePlace();
+    const facts = Array.from({ length: 1_000 }, (_, n) => {
+      const { auth, ...rest } = factOf(`f${n}`);
+      return { ...rest, source: `https://s${n}.example`, auth: { ...auth, accessor_id: `person-${n}` } };
+    });
+    const locked: number[] = [];
+    const transaction = server.database.transaction.bind(server.database);
+    const counted = jest.spyOn(server.database, 'transaction').mockImplementation((statements) => {
+      locked.push(statements.filter(({ strings }) => strings.join('').includes('pg_advisory_xact_lock')).length);
+      return transaction(statements);
+    });
+    const answer = answered(await place.service.post(place.path, { facts }), 201);
+    counted.mockRestore();
+    expect(Math.max(...locked)).toBeLessThanOrEqual(100);
+    expect(answer.body.facts.map(({ id }: { id: string }) => id)).toEqual(facts.map(({ id }) => id));
+    expect(new Set(results(answer))).toEqual(new Set(['recorded']));
+    const again = answered(await place.service.post(place.path, { facts: facts.toReversed() }), 200);
+    expect(new Set(results(again))).toEqual(new Set(['known']));
+    expect(await factsInTrail(place)).toHaveLength(1_000);
+  });
+
+  it('says where what comes under a name is another fact than the one that is known', async () => {
+    const place = await makePlace();
+    answered(await place.service.post(place.path, factOf('f1')), 201);
+    const { auth, time, ...rest } = factOf('f1');
+    const differs = async (fact: object): Promise<boolean> =>
+      answered(await place.service.post(place.path, fact), 200).body.facts[0].differs;
+    expect(await differs(factOf('f1'))).toBe(false);
+    expect(await differs({ ...rest, time: '2026-11-21T10:00:00Z', auth })).toBe(false);
+    expect(await differs({ ...rest, time: '2026-11-21T10:00:01Z', auth })).toBe(true);
+    expect(await differs({ ...rest, time, auth: { ...auth, description: 'somebody else' } })).toBe(false);
+    expect(await differs({ ...rest, time, auth: { ...auth, accessor_id: 'user-8' } })).toBe(true);
+    expect(await differs({ ...rest, time, auth: { ...auth, type: 'System' } })).toBe(true);
+    expect(await differs({ ...rest, time, auth, request: { id: null } })).toBe(true);
+    expect(await differs(factOf('f1', 'policy.destroy'))).toBe(true);
+    expect(await differs(factOf('f1', 'policy.update', { name: 'x' }))).toBe(true);
+    const [entry] = await factsInTrail(place);
+    expect(entry?.resource).toEqual(factOf('f1').resource);
   });
 
   it('records nothing where one of them is wrong', async () => {

@@ -51,12 +51,12 @@ export const reported = ({ source, id, time, resource }: Fact, reportedBy: Repor
 /** The facts that one service tells one organization, in the order in which they came. */
 export const streamOf = (organization: string, source: string): string => `facts/${organization}/${source}`;
 
-/** Whoever did it stands in the trail as for any event; who reported it is told by the event's data. */
-export const contextOf = ({ auth, request }: Fact): EventContext => ({
+/** Who did it, there, as for any event; who reported it is told by the event's data. */
+export const contextOfFact = ({ auth, request }: Fact): EventContext => ({
   accessor: {
     id: auth.accessor_id,
-    // Which kind of somebody a service means it does not say.
-    type: auth.type === 'System' ? 'system' : 'users',
+    // Which kind of somebody a service means it does not say; whom we know can be forgotten, whatever it says (ADR 25).
+    type: auth.type === 'System' && !auth.accessor_id.startsWith('user-') ? 'system' : 'users',
     name: auth.description,
   },
   auth: auth.type,

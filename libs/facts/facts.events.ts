@@ -1,6 +1,21 @@
 import { z } from 'zod';
-import type { EventKinds } from '#kernel';
-import type { FactEvent } from './fact.js';
+import type { EventContext, EventKinds, PersonalText } from '#kernel';
+import type { AuditedResource, FactEvent } from './fact.js';
+
+/** Fields of the catalogue that name somebody (§6.2). Whom, they do not say: it is known where it is who did it. */
+const NAMING = ['actor', 'run_created_by'];
+
+const namesIn = (
+  meta: AuditedResource['meta'],
+  { id: person, type, name }: EventContext['accessor'],
+): PersonalText[] =>
+  type === 'users' && meta !== null
+    ? NAMING.filter((field) => meta[field] === name).map((field) => ({
+        at: ['resource', 'meta', field],
+        person,
+        kind: 'name',
+      }))
+    : [];
 
 /** What was checked against the row of the catalogue when it came; what is in the log stays, should the row ever change. */
 const resource = z.strictObject({
@@ -22,6 +37,7 @@ export const factEvents: EventKinds<FactEvent> = {
       resource,
       reportedBy: z.strictObject({ type: z.string(), id: z.string() }),
     }),
+    personal: ({ resource: { meta } }, { context: { accessor } }) => namesIn(meta, accessor),
     audit: {
       resource: ({ resource: { type } }) => type,
       action: ({ resource: { action } }) => action,

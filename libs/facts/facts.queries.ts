@@ -1,7 +1,9 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database, OnceWrite } from '#event-store';
 import { demand, fresh, type Actor } from '#access';
-import type { FactsOrganization } from './facts.recorder.js';
+
+/** An organization, and the version that it was seen at. */
+export type FactsOrganization = { readonly id: string; readonly version: number };
 
 const organizations = (condition: Sql): Sql => sql`
   select o.id, o.name, s.version from organizations o join event_store.streams s on s.stream = o.id where ${condition}`;
@@ -32,4 +34,25 @@ export const organizationsCalled = async (
     // Last, and so first: an organization may be named like the id of another one.
     ...rows.map((row) => [row.id, row] as const),
   ]);
+};
+
+/** A fact whose name is in the log, as the `n`th of those that are asked about. */
+type KnownFact = { readonly n: number; readonly event: OnceWrite['events'][number]; readonly undated: boolean };
+
+/**
+ * Which of them are not what was recorded under their name. Who hands a fact in is no part of it, nor what people are called,
+ * which may have been forgotten.
+ */
+export const differingFrom = async (database: Database, known: readonly KnownFact[]): Promise<ReadonlySet<number>> => {
+  if (known.length === 0) return new Set();
+  const told = known.map(({ n, event: { id, data, context }, undated }) => {
+    const aside = ['reportedBy', ...(undated ? ['occurredAt'] : [])];
+    return { n, id, data, context, aside };
+  });
+  const rows = await database.rows<{ readonly n: number }>(sql`
+    select told.n from event_store.events e
+      join jsonb_to_recordset(${sql.json(told)}) as told (n integer, id uuid, data jsonb, context jsonb, aside text[])
+        on told.id = e.id
+     where e.data - aside <> told.data - aside or e.context #- '{accessor,name}' <> told.context #- '{accessor,name}'`);
+  return new Set(rows.map(({ n }) => n));
 };

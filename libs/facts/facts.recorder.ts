@@ -1,19 +1,29 @@
 import { v5 } from 'uuid';
 import type { EventStore, Held, OnceWrite } from '#event-store';
-import { contextOf, reported, streamOf, type Fact, type Reporter } from './fact.js';
+import { contextOfFact, reported, streamOf, type Fact, type Reporter } from './fact.js';
+import { differingFrom, type FactsOrganization } from './facts.queries.js';
 
-/** An organization, and the version that it was seen at. */
-export type FactsOrganization = { readonly id: string; readonly version: number };
+export type Report = {
+  readonly organization: FactsOrganization;
+  readonly fact: Fact;
+  /** Nobody said when it happened: its time is that of its coming, and another one when it comes again. */
+  readonly undated?: boolean;
+};
 
-export type Report = { readonly organization: FactsOrganization; readonly fact: Fact };
+/**
+ * What became of a fact; `entry` is the id of the event, of the trail's entry and of the CloudEvent. What is known
+ * `differs` where another fact was recorded under its name.
+ */
+export type Outcome =
+  | { readonly entry: string; readonly result: 'recorded' }
+  | { readonly entry: string; readonly result: 'known'; readonly differs: boolean };
 
-/** What became of a fact; `entry` is the id of the event, of the trail's entry and of the CloudEvent. */
-export type Outcome = { readonly entry: string; readonly result: 'recorded' | 'known' };
+type FactsEvent = OnceWrite['events'][number];
 
 const FACTS = 'b5d6c7b2-6f0e-4a53-9a0c-0d1f4f1f6a10';
 
 /** The same for the same fact, for ever: what comes again finds itself in the log. */
-export const entryOf = (organization: string, { source, id }: Fact): string =>
+export const entryIdOf = (organization: string, { source, id }: Fact): string =>
   v5(JSON.stringify([organization, source, id]), FACTS);
 
 /**
@@ -25,22 +35,30 @@ export const record = async (
   reports: readonly Report[],
   reporter: Reporter,
 ): Promise<readonly Outcome[]> => {
-  const entries = reports.map(({ organization, fact }) => entryOf(organization.id, fact));
-  const recorded = new Set(await store.appendOnce(writesOf(reports, entries, reporter), heldBy(reports)));
+  const events = reports.map(({ organization, fact }): FactsEvent => {
+    const id = entryIdOf(organization.id, fact);
+    return { ...reported(fact, reporter), id, context: contextOfFact(fact) };
+  });
+  const left = new Set(await store.appendOnce(writesOf(reports, events), heldBy(reports)));
   // Deleted as it is told: what stands twice among them is known the second time.
-  return entries.map((entry) => ({ entry, result: recorded.delete(entry) ? 'recorded' : 'known' }));
+  const isNew = events.map(({ id }) => left.delete(id));
+  const known = events.flatMap((event, n) => (isNew[n] ? [] : [{ n, event, undated: !!reports[n]?.undated }]));
+  const differing = await differingFrom(store.database, known);
+  return events.map(({ id: entry }, n) =>
+    isNew[n] ? { entry, result: 'recorded' } : { entry, result: 'known', differs: differing.has(n) },
+  );
 };
 
-const writesOf = (reports: readonly Report[], entries: readonly string[], reporter: Reporter): readonly OnceWrite[] => {
-  const writes = new Map<string, OnceWrite & { readonly events: OnceWrite['events'][number][] }>();
+const writesOf = (reports: readonly Report[], events: readonly FactsEvent[]): readonly OnceWrite[] => {
+  const writes = new Map<string, OnceWrite & { readonly events: FactsEvent[] }>();
   const seen = new Set<string>();
   for (const [n, { organization, fact }] of reports.entries()) {
-    const id = entries[n] as string;
-    if (seen.has(id)) continue;
-    seen.add(id);
+    const event = events[n] as FactsEvent;
+    if (seen.has(event.id)) continue;
+    seen.add(event.id);
     const stream = streamOf(organization.id, fact.source);
-    const write = writes.get(stream) ?? { stream, organization: organization.id, events: [] };
-    write.events.push({ ...reported(fact, reporter), id, context: contextOf(fact) });
+    const write = writes.get(stream) ?? { stream, organization: organization.id, writer: null, events: [] };
+    write.events.push(event);
     writes.set(stream, write);
   }
   return [...writes.values()];

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { Refused, unavailable } from '#kernel';
 import type { EventStore } from '#event-store';
 import type { InboxMessage } from '#message-log';
@@ -67,6 +68,33 @@ describe('facts that come by Kafka', () => {
     expect((await recordedFor(id))[0]?.data).toMatchObject({ occurredAt: '2026-11-21T00:00:00.000Z' });
   });
 
+  it('happened at the last moment of all, where the broker has a time that no calendar has', async () => {
+    const { name, id } = await makePlace();
+    const message = { ...binary(name, factOf('f1'), { ce_time: undefined }), timestamp: '9223372036854775807' };
+    expect(await take([message])).toMatchObject([{ result: 'recorded' }]);
+    expect((await recordedFor(id))[0]?.data).toMatchObject({ occurredAt: '9999-12-31T23:59:59.999Z' });
+  });
+
+  it('are rejected where another one has their name, which is not undone', async () => {
+    const { name, id } = await makePlace();
+    const [first] = await take([binary(name, factOf('f1'))]);
+    const { auth, ...rest } = factOf('f1');
+    const known = { result: 'known', differs: false };
+    const differs = { rejected: expect.stringMatching(/^Another fact has this source and id: it is recorded as /) };
+    const verdicts = await take([
+      binary(id, { ...rest, auth: { ...auth, description: 'ada lovelace' } }),
+      binary(id, { ...rest, auth: { ...auth, accessor_id: 'user-8' } }),
+      binary(id, { ...rest, auth, time: '2026-11-21T12:00:00.001+02:00' }),
+      binary(id, factOf('f1', 'policy.update', { more: true })),
+      // No time is told: it is that of the broker, another one with each message.
+      { ...binary(id, factOf('f1'), { ce_time: undefined }), timestamp: '7' },
+      binary(id, factOf('f2')),
+      binary(id, factOf('f2', 'task.create')),
+    ]);
+    expect(verdicts).toMatchObject([known, differs, differs, differs, known, { result: 'recorded' }, differs]);
+    expect(await recordedFor(id)).toMatchObject([{ id: (first as unknown as { entry: string }).entry }, { data: {} }]);
+  });
+
   it('are known when they come again, by Kafka or by REST', async () => {
     const { name, id } = await makePlace();
     const path = `/api/v2/organizations/${name}/audit-facts`;
@@ -113,6 +141,71 @@ describe('facts that come by Kafka', () => {
       { rejected: '/time: Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' },
       { rejected: 'The data is not an object' },
       { result: 'recorded', entry: expect.any(String) },
+    ]);
+  });
+
+  it('are rejected where no database could keep them, whatever it is that is sent', async () => {
+    const { name } = await makePlace();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const inBytes = (value: Buffer | string | null): InboxMessage => ({
+      ...binary(name, factOf('f1')),
+      value: typeof value === 'string' ? Buffer.from(value) : value,
+    });
+    const half = { ...factOf('half'), auth: { ...factOf('half').auth, description: '\ud800' } };
+    const messages = [
+      inBytes(null),
+      inBytes(''),
+      inBytes('{"auth":'),
+      inBytes(Buffer.from([0x22, 0xff, 0x22])),
+      inBytes(deep),
+      inBytes(`{"auth":${deep}}`),
+      inBytes('[]'),
+      inBytes(JSON.stringify({ resource: 'x'.repeat(100_000) })),
+      binary(name, factOf('nul', 'policy.update', { text: 'a\0b' })),
+      binary(name, factOf('half', 'policy.update', { text: '\udc00' })),
+      binary(name, half),
+      binary(name, factOf('f1'), { ce_id: 'a\0b' }),
+      binary('no\0where', factOf('f1')),
+      structured('\ud800', factOf('f1')),
+      binary(name, factOf('f1'), { 'content-type': 'application/avro' }),
+      binary(name, factOf('f1'), { ce_specversion: '0.3' }),
+      binary(name, factOf('f1', 'policy.eat')),
+      binary(name, factOf('f1', 'polizei.update')),
+      binary(name, factOf('f1'), { ce_time: '+275760-09-13T00:00:00.001Z' }),
+    ];
+    for (const message of messages) expect(await take([message])).toEqual([{ rejected: expect.any(String) }]);
+    const verdicts = await take([binary(name, factOf('good')), ...messages, binary(name, factOf('fine'))]);
+    expect(verdicts.map((verdict) => 'rejected' in verdict)).toEqual([false, ...messages.map(() => true), false]);
+  });
+
+  it('are rejected, and nothing worse, whatever bytes have been changed', async () => {
+    const { name } = await makePlace();
+    const changes = fc.sample(fc.tuple(fc.nat(), fc.nat(255), fc.boolean()), 500);
+    const messages = changes.map(([place, byte, isStructured], n): InboxMessage => {
+      const message = (isStructured ? structured : binary)(name, factOf(`f${n}`));
+      const value = Buffer.from(message.value as Buffer);
+      value[place % value.length] = byte;
+      return { ...message, value };
+    });
+    const verdicts = await take(messages);
+    expect(verdicts.filter((verdict) => !('rejected' in verdict || 'result' in verdict))).toEqual([]);
+  });
+
+  it('are rejected where their organization goes while they come, and those of others are not', async () => {
+    const [here, gone] = [await makePlace(), await makePlace()];
+    let appends = 0;
+    const late: EventStore = Object.assign(Object.create(server.store) as EventStore, {
+      appendOnce: async (...given: Parameters<EventStore['appendOnce']>) => {
+        // It has been found, and is deleted before its facts are written.
+        if ((appends += 1) === 1) answered(await server.delete(`/api/v2/organizations/${gone.name}`), 204);
+        return server.store.appendOnce(...given);
+      },
+    });
+    const messages = [binary(gone.name, factOf('f1')), binary(here.name, factOf('f2')), binary(gone.id, factOf('f3'))];
+    expect(await take(messages, late)).toMatchObject([
+      { rejected: `There is no organization ${gone.name}` },
+      { result: 'recorded' },
+      { rejected: `There is no organization ${gone.id}` },
     ]);
   });
 

@@ -1,10 +1,10 @@
-import { Refused, unprocessable, type Problem } from '#kernel';
+import { Refused, timestampOf, unprocessable, type Problem } from '#kernel';
 import { isUnstorable, type EventStore } from '#event-store';
 import { inboundEvent, type InboxMessage, type Taker, type Verdict } from '#message-log';
-import type { Fact } from './fact.js';
 import { factIn } from './facts.body.js';
 import { organizationsCalled } from './facts.queries.js';
-import { record, type Report } from './facts.recorder.js';
+import { inParts } from './facts.parts.js';
+import { record, type Outcome, type Report } from './facts.recorder.js';
 
 /** Suffix of the topic that other services send facts to, after the prefix. */
 export const FACTS_TOPIC = 'facts';
@@ -12,7 +12,7 @@ export const FACTS_TOPIC = 'facts';
 /** `ce_type` of a fact. */
 export const FACT_TYPE = 'cadastre.AuditFact.v1';
 
-type Addressed = { readonly fact: Fact; readonly organization: string };
+type Addressed = Pick<Report, 'fact' | 'undated'> & { readonly organization: string };
 
 /**
  * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. Whoever may write
@@ -24,8 +24,8 @@ const addressedIn = (message: InboxMessage): Addressed => {
   if (type !== FACT_TYPE) throw unprocessable(`The type of a fact is ${FACT_TYPE}, and not ${type}`);
   if (!organization) throw unprocessable('The extension organization is missing: the name or the id of one');
   if (typeof data !== 'object' || data === null) throw unprocessable('The data is not an object');
-  const when = time ?? new Date(Number(message.timestamp)).toISOString();
-  return { organization, fact: factIn({ ...data, source, id, time: when }) };
+  const fact = factIn({ ...data, source, id, time: time ?? timestampOf(Number(message.timestamp)) });
+  return { organization, fact, undated: time === undefined };
 };
 
 /** Pointers are into the data, or name an attribute. */
@@ -39,6 +39,12 @@ const rejected = (error: unknown): Verdict => {
   throw error;
 };
 
+/** The first that came under a name counts; whoever sent another one under it is to learn of it. */
+const verdictOn = (outcome: Outcome): Verdict =>
+  outcome.result === 'known' && outcome.differs
+    ? { rejected: `Another fact has this source and id: it is recorded as ${outcome.entry}` }
+    : outcome;
+
 const addressedOrRejected = (message: InboxMessage): Addressed | Verdict => {
   try {
     return addressedIn(message);
@@ -47,7 +53,7 @@ const addressedOrRejected = (message: InboxMessage): Addressed | Verdict => {
   }
 };
 
-/** Records facts from the topic of that name, all in one transaction; what is no fact is rejected. */
+/** Records facts from the topic of that name, in as few transactions as may be; what is no fact is rejected. */
 export const factsTaker = (store: EventStore, topic: string): Taker => {
   const recordAll = (addressed: readonly Addressed[]): Promise<readonly Verdict[]> =>
     store.untilFirst(async () => {
@@ -55,13 +61,13 @@ export const factsTaker = (store: EventStore, topic: string): Taker => {
         store.database,
         addressed.map(({ organization }) => organization),
       );
-      const known = addressed.map(({ fact, organization: called }): Report | Verdict => {
+      const known = addressed.map(({ organization: called, ...rest }): Report | Verdict => {
         const organization = found.get(called);
-        return organization ? { organization, fact } : { rejected: `There is no organization ${called}` };
+        return organization ? { organization, ...rest } : { rejected: `There is no organization ${called}` };
       });
       const reports = known.filter((one) => 'fact' in one);
       const outcomes = [...(await record(store, reports, { type: 'topics', id: topic }))];
-      return known.map((one) => ('fact' in one ? (outcomes.shift() as Verdict) : one));
+      return known.map((one) => ('fact' in one ? verdictOn(outcomes.shift() as Outcome) : one));
     });
 
   /** Where one of them spoils the transaction the others go each by themselves. */
@@ -80,7 +86,8 @@ export const factsTaker = (store: EventStore, topic: string): Taker => {
   return async (messages) => {
     const read = messages.map(addressedOrRejected);
     const addressed = read.filter((one) => 'fact' in one);
-    const verdicts = addressed.length > 0 ? [...(await recordEach(addressed))] : [];
+    const verdicts: Verdict[] = [];
+    for (const part of inParts(addressed)) verdicts.push(...(await recordEach(part)));
     return read.map((one) => ('fact' in one ? (verdicts.shift() as Verdict) : one));
   };
 };

@@ -1,6 +1,5 @@
-import { forgetName, sql, type Sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import { caughtUp, type Database, type Follower, type Session } from '#event-store';
-import type { UserForgotten } from '#people';
 import { Chronicle, type RunFacts } from './chronicle.js';
 import { changesBy, MEANINGFUL, namedBy } from './history.sentences.js';
 import type { Told } from './sentences.js';
@@ -11,32 +10,33 @@ const NAME = 'workspace_history';
 /** In characters. An index has the name, and no room for one like that of an agent's token: what its maker says of it. */
 export const NAME_MOST = 100;
 
-const FORGOTTEN = 'UserForgotten' satisfies UserForgotten['type'];
-const NOTED = [...MEANINGFUL, FORGOTTEN];
-
 type Run = Pick<Session, 'run'>['run'];
 
 /** Writes down how everything was. It costs a batch the same few statements, however many events that has. */
 export const historyFollower: Follower = {
   name: NAME,
   batch: 500,
-  only: NOTED,
+  only: MEANINGFUL,
   tables: ['history_versions', 'history_runs', 'history_locks'],
+  names: [
+    { table: 'history_versions', column: 'actor_name', id: 'actor_id' },
+    { table: 'history_versions', column: 'data', at: ['lock', 'holder'] },
+    { table: 'history_locks', column: 'holder' },
+    { table: 'history_locks', column: 'unlocked_by' },
+  ],
   follow: async (events, session) => {
     const told = events.filter(
       (event): event is Told => MEANINGFUL.includes(event.type) && event.organization !== null,
     );
-    // Last: what a batch tells of them before goes as well.
-    const nameless = events.flatMap(({ type, stream }) => (type === FORGOTTEN ? withoutName(stream) : []));
-    if (told.length === 0) return nameless;
+    if (told.length === 0) return [];
     const chronicle = await chronicleFor(told, (statement) => session.run(statement));
     for (const event of told) for (const change of changesBy(event, chronicle)) chronicle.add(change, event);
-    return [...statementsFor(chronicle), ...nameless];
+    return statementsFor(chronicle);
   },
 };
 
 /** Resolves when whatever has been answered before is in the history. */
-export const historyCaughtUp = (database: Database): Promise<void> => caughtUp(database, NAME, NOTED);
+export const historyCaughtUp = (database: Database): Promise<void> => caughtUp(database, NAME, MEANINGFUL);
 
 const KEY_DELETED = 'SshKeyDeleted';
 
@@ -149,11 +149,3 @@ const forget = (organizations: readonly string[]): readonly Sql[] => {
       select subject from history_versions where organization = any (${organizations}::text[]) and ordinal = 1)`,
   ];
 };
-
-/** Who has been forgotten is named by their id wherever they have had a hand in something. */
-const withoutName = (person: string): readonly Sql[] => [
-  sql.slow(sql`update history_versions set actor_name = actor_id where actor_type = 'users' and actor_id = ${person}`),
-  forgetName('history_versions', 'data', person, ['lock', 'holder']),
-  forgetName('history_locks', 'holder', person),
-  forgetName('history_locks', 'unlocked_by', person),
-];

@@ -32,10 +32,10 @@ export type EventKind<Data = unknown> = {
   readonly audit: AuditRow<Data> | { readonly unaudited: string };
   readonly upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
   /**
-   * Which of its texts are people's. Asked of the data as it is and as it is sealed, so it must not depend on these texts;
-   * neither must `upcast` change them.
+   * Which of its texts are people's. Asked of the event as it is and as it is sealed, so it must not depend on these texts,
+   * but on whether two are the same; neither must `upcast` change them.
    */
-  readonly personal?: (data: Data, event: Pick<Recorded, 'stream'>) => readonly PersonalText[];
+  readonly personal?: (data: Data, event: Pick<Recorded, 'stream' | 'context'>) => readonly PersonalText[];
   /** Whom it forgets: with the event goes the key to all their texts, in whichever events those are. */
   readonly forgets?: (data: Data, event: Pick<Recorded, 'stream'>) => string;
 };

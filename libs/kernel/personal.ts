@@ -1,5 +1,3 @@
-import { sql, type Sql } from './sql.js';
-
 /**
  * A text that is somebody's: their name, their address. The log keeps it sealed under a key of theirs, so that they can be
  * forgotten (ADR 25).
@@ -30,13 +28,9 @@ export const personIn = (named: Named | null | undefined): readonly string[] =>
   named?.type === 'users' && named.name !== named.id ? [named.id] : [];
 
 /**
- * For projections, of somebody who has been forgotten: what stands in a column, or at `at` in it, as { type, id, name }, names
- * them by their id, as a replay of the log would. It looks through the whole table: nobody is forgotten every day.
+ * A column of a view in which people are named: it holds { type, id, name }, at its root or at `at`; or the name alone, and
+ * the column `id` says whose it is. Who is forgotten is named by their id there (libs/event-store/forgetting.ts).
  */
-export const forgetName = (table: string, column: string, person: string, at: readonly string[] = []): Sql => {
-  const named = [column, ...at.map((key) => `'${key}'`)].join(' -> ');
-  const path = `'{${[...at, 'name'].join(',')}}'`;
-  return sql.slow(sql`
-    update ${sql.raw(table)} set ${sql.raw(column)} = jsonb_set(${sql.raw(`${column}, ${path}`)}, to_jsonb(${person}::text))
-     where ${sql.raw(named)} ->> 'id' = ${person}`);
-};
+export type NameColumn = { readonly table: string; readonly column: string } & (
+  { readonly at?: readonly string[] } | { readonly id: string }
+);

@@ -1,4 +1,5 @@
 import type { DataOf, Message } from './message.js';
+import type { NameColumn } from './personal.js';
 import type { Recorded } from './recorded.js';
 import type { Sql } from './sql.js';
 
@@ -16,6 +17,8 @@ export type Projection<E extends Message = Message> = {
   readonly name: string;
   /** The tables that this projection alone writes. Without any it is never replayed: it acts on what no log can rebuild. */
   readonly tables: readonly string[];
+  /** Where they name people, each column once. */
+  readonly names?: readonly NameColumn[];
   readonly on: { readonly [T in E['type']]: Row<E, T> };
 };
 

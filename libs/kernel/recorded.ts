@@ -13,6 +13,8 @@ export type EventContext = {
     readonly address: string | null;
     readonly userAgent: string | null;
   };
+  /** The user to whom the signed link was given that somebody came with: address and program are as good as theirs. */
+  readonly linkOf?: string;
   /** Joins everything that one outside request led to. */
   readonly correlation: string;
   /** The id of the event that caused this one, where a follower acted on it. */

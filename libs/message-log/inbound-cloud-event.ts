@@ -7,8 +7,8 @@ export type InboundEvent = {
   readonly data: unknown;
 };
 
-/** A Kafka message as it came. */
-export type Message = {
+/** A message of Kafka's as it came. */
+export type KafkaRecord = {
   readonly value: Buffer | null;
   readonly headers?: IHeaders | undefined;
 };
@@ -19,7 +19,7 @@ const STRUCTURED = 'application/cloudevents';
  * CloudEvents 1.0 over Kafka, in either content mode: `content-type` says which (kafka-protocol-binding.md §3). Throws
  * `unprocessable` where it is neither.
  */
-export const inboundEvent = ({ value, headers = {} }: Message): InboundEvent => {
+export const inboundEvent = ({ value, headers = {} }: KafkaRecord): InboundEvent => {
   const contentType = header(headers, 'content-type') ?? 'application/json';
   const event = contentType.toLowerCase().startsWith(STRUCTURED)
     ? structured(mediaType(contentType), value)

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Consumer, EachBatchPayload, IHeaders, Kafka, KafkaMessage } from 'kafkajs';
+import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { kafkaClient, type KafkaConnection, type KafkaLogger } from './kafka-connection.js';
 import { inboxMetrics } from './metrics.js';
-import { openProducer, type OpenProducer, type OutgoingMessage } from './producer.js';
+import { openProducer, type OpenProducer } from './producer.js';
+import { isTooLarge, rejectionOf, type Rejection } from './rejections.js';
 import { ensureTopics } from './topics.js';
 
 export type Verdict = { readonly result: string } | { readonly rejected: string };
@@ -27,14 +28,10 @@ const FETCH_MS = 500;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
-/** What the broker takes as one message unless it is told otherwise, less some room for headers. */
-const VALUE_MAX_BYTES = 900_000;
-const REASON_MAX = 1_000;
-
 /**
  * Reads a topic that others write to, as one of a consumer group: at least once, and an offset is committed only after
  * what its messages mean. Nothing is skipped, and nothing blocks but an outage: what the taker rejects goes to
- * `<topic>.rejected` with the reason and where it stood.
+ * `<topic>.rejected` with the reason and where it stood, whole or what that topic takes of it.
  *
  *   connecting ──► reading ──batch──► taken ──► rejected ones sent ──► offset committed ──► reading …
  *       ▲              │ brokers away, or the group has taken our partitions to somebody else
@@ -93,10 +90,11 @@ export class Inbox {
       // kafkajs gives up for good after an error that it does not know: whether it goes on is decided here alone.
       retry: { restartOnFailure: () => Promise.resolve(false) },
     });
+    const reading = new AbortController();
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [this.topic], fromBeginning: true });
-      const ended = this.endOf(consumer);
+      const ended = this.endOf(consumer, reading.signal);
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
@@ -104,16 +102,17 @@ export class Inbox {
       });
       await ended;
     } finally {
+      reading.abort();
       // Waits for the batch in hand. Where the brokers are away there is nobody to take leave of.
       await consumer.disconnect().catch(() => undefined);
     }
   }
 
-  /** Resolves when it is to stop, rejects when the consumer has given up. */
-  private endOf(consumer: Consumer): Promise<void> {
+  /** Resolves when it is to stop, rejects when the consumer has given up; listens while it reads. */
+  private endOf(consumer: Consumer, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     consumer.on(consumer.events.CRASH, ({ payload: { error } }) => reject(error));
-    this.stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+    this.stopping.signal.addEventListener('abort', () => resolve(), { signal });
     if (this.stopping.signal.aborted) resolve();
     // It may crash while `run` is still on its way.
     promise.catch(() => undefined);
@@ -134,7 +133,7 @@ export class Inbox {
         if (!isOurs()) return;
         const verdicts = await this.untilDone(() => this.take(messages), isOurs);
         if (!verdicts) return;
-        const rejected = rejectionsOf(messages, verdicts, batch, this.rejectedTopic);
+        const rejected = this.rejectionsAmong(messages, verdicts, batch);
         if ((await this.untilDone(() => this.reject(rejected), isOurs)) === null) return;
         payload.resolveOffset(messages.at(-1)?.offset ?? '');
         await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
@@ -168,19 +167,37 @@ export class Inbox {
     this.pause = Math.min(pause * 2, RETRY_MAX_MS);
   }
 
+  private rejectionsAmong(
+    messages: readonly KafkaMessage[],
+    all: readonly Verdict[],
+    { topic, partition }: Batch,
+  ): Rejection[] {
+    return messages.flatMap((message, n) => {
+      const verdict = all[n];
+      if (!verdict || !('rejected' in verdict)) return [];
+      const place = { topic, partition, offset: message.offset };
+      return [rejectionOf(message, verdict.rejected, place, this.rejectedTopic)];
+    });
+  }
+
   /** Sent again after a failure they may be there twice, under the same offset. */
-  private async reject(messages: readonly OutgoingMessage[]): Promise<true> {
+  private async reject(rejections: readonly Rejection[]): Promise<true> {
     // Each by itself: a thousand of them may be more than a broker takes at once, and they are few.
-    for (const message of messages) {
-      this.producer ??= await openProducer(this.kafka);
-      try {
-        await this.producer.send([message]);
-      } catch (error) {
-        await this.closeProducer();
-        throw error;
-      }
-    }
+    for (const rejection of rejections) await this.sendFirstThatFits(rejection);
     return true;
+  }
+
+  /** How much a topic takes only its broker knows. */
+  private async sendFirstThatFits([message, ...smaller]: Rejection): Promise<void> {
+    this.producer ??= await openProducer(this.kafka);
+    try {
+      await this.producer.send([message]);
+    } catch (error) {
+      await this.closeProducer();
+      const [next, ...rest] = smaller;
+      if (!next || !isTooLarge(error)) throw error;
+      await this.sendFirstThatFits([next, ...rest]);
+    }
   }
 
   private async closeProducer(): Promise<void> {
@@ -220,23 +237,3 @@ export const chunksOf = <M extends Pick<KafkaMessage, 'value'>>(messages: readon
   }
   return chunks;
 };
-
-/** As they came, with the reason and the place; without the value where no broker would take them again. */
-const rejectionsOf = (
-  messages: readonly KafkaMessage[],
-  verdicts: readonly Verdict[],
-  { topic, partition }: Batch,
-  to: string,
-): readonly OutgoingMessage[] =>
-  messages.flatMap(({ key, value, headers, timestamp, offset }, n) => {
-    const verdict = verdicts[n];
-    if (!verdict || !('rejected' in verdict)) return [];
-    const added: IHeaders = {
-      rejected_reason: verdict.rejected.slice(0, REASON_MAX),
-      rejected_topic: topic,
-      rejected_partition: String(partition),
-      rejected_offset: offset,
-    };
-    const fits = (value?.length ?? 0) <= VALUE_MAX_BYTES;
-    return [{ topic: to, key, value: fits ? value : null, headers: { ...headers, ...added }, timestamp }];
-  });

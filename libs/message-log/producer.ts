@@ -6,7 +6,8 @@ export type OutgoingMessage = {
   readonly key: string | Buffer | null;
   readonly value: string | Buffer | null;
   readonly headers: Readonly<IHeaders>;
-  readonly timestamp: string;
+  /** Now, where it is missing. */
+  readonly timestamp?: string;
 };
 
 /** An open idempotent producer. After a failed `send` it must be closed and never used again. */
@@ -39,7 +40,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
       chosen.clear();
       const topicMessages = [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, all]) => ({
         topic,
-        messages: all.map(({ key, value, headers, timestamp }) => ({ key, value, headers, timestamp })),
+        messages: all,
       }));
       const acknowledged = await producer.sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
       const missing = unacknowledged(chosen, acknowledged);

@@ -1,5 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Forgetting } from '#event-store';
 import { AuthenticationTokensController } from './authentication-tokens.controller.js';
 import { DestroyTokenHandler, IssueTokenHandler } from './authentication-tokens.handler.js';
 import {
@@ -48,4 +49,8 @@ import { ForgetUserHandler, UsersHandler } from './users.handler.js';
     ToTeamProjectHandler,
   ],
 })
-export class PeopleModule {}
+export class PeopleModule {
+  static with({ forgetting }: { readonly forgetting: Forgetting }): DynamicModule {
+    return { module: PeopleModule, providers: [{ provide: Forgetting, useValue: forgetting }] };
+  }
+}

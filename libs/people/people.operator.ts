@@ -15,7 +15,7 @@ import { authenticationToken } from './authentication-token.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
 import { user } from './user.js';
-import { forgetUser } from './users.forgetting.js';
+import { forgetUser, type Means } from './users.forgetting.js';
 import { refuseTaken } from './users.handler.js';
 import { userToForget } from './users.queries.js';
 
@@ -55,10 +55,11 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
 };
 
 /** Forgets a user; throws `not-found` where there is none of that name, `unprocessable` where they are the last of something. */
-export const forgetUserNamed = async (store: EventStore, ids: Ids, username: string): Promise<void> => {
+export const forgetUserNamed = async (means: Means, ids: Ids, username: string): Promise<void> => {
+  const { store } = means;
   const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
   if (!found) throw notFound(`There is no user named ${username}`);
-  await forgetUser(store, {
+  await forgetUser(means, {
     id: found.id,
     context: systemContext('command line', ids.uuid()),
     load: () => userToForget(store.database, found.id, sql.raw('true')),

@@ -196,12 +196,12 @@ describe('an operator', () => {
   it('forgets somebody by their name, once', async () => {
     const { store, house } = server;
     const { token, id } = await makeMember(server, 'acme', 'leaver');
-    await forgetUserNamed(store, house.ids, 'leaver');
+    await forgetUserNamed(house, house.ids, 'leaver');
     answered(await server.as(token).get('/api/v2/account/details'), 401);
     const [born, ...rest] = await store.stream(id);
     expect(born?.data).toEqual({ username: id, email: null, siteAdmin: false });
     expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
-    await expect(forgetUserNamed(store, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
+    await expect(forgetUserNamed(house, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
     const other = await makeMember(server, 'acme', 'leaver');
     expect(other).toMatchObject({ username: 'leaver', email: 'leaver@people.test' });
     expect(other.id).not.toBe(id);

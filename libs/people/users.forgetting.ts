@@ -1,5 +1,5 @@
-import { notFound, type EventContext } from '#kernel';
-import { staleWhen, writeOf, type EventStore, type Write } from '#event-store';
+import { notFound, unavailable, type EventContext } from '#kernel';
+import { isOutage, staleWhen, writeOf, type EventStore, type Forgetting, type Write } from '#event-store';
 import { destroyTokens } from './authentication-tokens.writes.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
@@ -7,18 +7,33 @@ import { isOwnerless } from './teams.queries.js';
 import { user } from './user.js';
 import { belongsSomewhere, HAS_NO_ADMIN, type UserToForget } from './users.queries.js';
 
-type Forgetting = {
+type Wish = {
   readonly id: string;
   readonly context: EventContext;
   /** Asked anew as often as somebody else is faster. */
   readonly load: () => Promise<UserToForget | undefined>;
 };
 
+/** What is forgotten with, and who is told of the rows that have been looked at. */
+export type Means = {
+  readonly store: EventStore;
+  readonly forgetting: Forgetting;
+  readonly seen?: (rows: number, table: string) => void;
+};
+
 /**
- * Ends what a person has here, memberships, teams and tokens, and then forgets them, all in one append. What they did stays,
- * done by their id. Throws `not-found` where there is nobody.
+ * Ends what a person has here, memberships, teams and tokens, and then forgets them, all in one append; and takes their name
+ * out of what has been written before. What they did stays, done by their id. Throws `not-found` where there is nobody.
  */
-export const forgetUser = (store: EventStore, { id, context, load }: Forgetting): Promise<void> =>
+export const forgetUser = async ({ store, forgetting, seen }: Means, wish: Wish): Promise<void> => {
+  await end(store, wish);
+  await forgetting.finish(seen ? { seen } : {}).catch((error: unknown) => {
+    if (!isOutage(error)) throw error;
+    throw unavailable('They are forgotten; their name is taken out of what is read as soon as the database is back', 1);
+  });
+};
+
+const end = (store: EventStore, { id, context, load }: Wish): Promise<void> =>
   store.untilFirst(async () => {
     const found = await load();
     if (!found) throw notFound();

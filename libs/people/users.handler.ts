@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
-import { EventStore, brokenUnique, firstRow } from '#event-store';
+import { EventStore, Forgetting, brokenUnique, firstRow } from '#event-store';
 import { contextOf, demand, fresh, may, SITE, type Actor } from '#access';
 import { user, type UserChanges } from './user.js';
 import { forgetUser } from './users.forgetting.js';
@@ -64,7 +64,10 @@ export class ForgetUser extends Command<void> {
 
 @CommandHandler(ForgetUser)
 export class ForgetUserHandler implements ICommandHandler<ForgetUser> {
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    private readonly forgetting: Forgetting,
+  ) {}
 
   execute({ id, actor }: ForgetUser): Promise<void> {
     const load = async () => {
@@ -72,6 +75,7 @@ export class ForgetUserHandler implements ICommandHandler<ForgetUser> {
       demand(actor, 'forget-user', SITE);
       return found;
     };
-    return forgetUser(this.store, { id, context: contextOf(actor), load });
+    const { store, forgetting } = this;
+    return forgetUser({ store, forgetting }, { id, context: contextOf(actor), load });
   }
 }

@@ -28,14 +28,15 @@ class Log {
   readonly appends: (readonly OnceWrite[])[] = [];
   private waiting: (() => void)[] = [];
   open = true;
-  fails: Error | null = null;
+  fails: (writes: readonly OnceWrite[]) => Error | null = () => null;
 
   untilFirst = <T>(work: () => Promise<T>): Promise<T> => work();
 
   appendOnce = async (writes: readonly OnceWrite[]): Promise<ReadonlySet<string>> => {
     this.appends.push(writes);
     if (!this.open) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    if (this.fails) throw this.fails;
+    const error = this.fails(writes);
+    if (error) throw error;
     return new Set();
   };
 
@@ -66,6 +67,7 @@ describe('reads', () => {
         {
           stream: 'reads/org-1/user-1',
           organization: 'org-1',
+          writer: 'user-1',
           events: ['a', 'b'].map((lamp) => ({
             ...seen(lamp),
             id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -103,21 +105,65 @@ describe('reads', () => {
         ['reads/org-1/user-2', 'c'],
       ],
     ]);
-    expect(answered).toEqual(['a', 'b', 'c', 'd']);
+    expect(answered.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('that cannot be recorded are refused, and those that come later are not', async () => {
     const log = new Log();
     const reads = over(log);
-    log.fails = unavailable('The database is not available at the moment.', 1);
+    log.fails = () => unavailable('The database is not available at the moment.', 1);
     await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('a'))).rejects.toThrow('not available');
-    log.fails = new Error('disk quota exceeded');
+    log.fails = () => new Error('disk quota exceeded');
     await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('b'))).rejects.toMatchObject({
       kind: 'unavailable',
     });
-    log.fails = null;
+    log.fails = () => null;
     await reads.record<Seen>(actor('user-1'), 'org-1', seen('c'));
     expect(log.appends).toHaveLength(3);
+  });
+
+  it('of a hundred accessors go together, and not more', async () => {
+    const log = new Log();
+    log.open = false;
+    const reads = over(log);
+    const all = [reads.record<Seen>(actor('user-0'), 'org-1', seen('first'))];
+    for (let n = 1; n <= 250; n += 1) all.push(reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    log.let();
+    await Promise.all(all);
+    expect(log.appends.map(({ length }) => length)).toEqual([1, 100, 100, 50]);
+    const streams = log.appends.flat().map(({ stream }) => stream);
+    expect(streams).toEqual(Array.from({ length: 251 }, (_, n) => `reads/org-1/user-${n}`));
+  });
+
+  it('of one accessor that cannot be recorded are refused, and those that came with them are not', async () => {
+    const log = new Log();
+    const lost = Object.assign(new Error('somebody has been forgotten'), { code: 'CA401' });
+    const of = (user: string, writes: readonly OnceWrite[]) => writes.some(({ writer }) => writer === user);
+    log.fails = (writes) => {
+      if (of('user-2', writes)) return new Error('a value that is too long');
+      return of('user-3', writes) ? lost : null;
+    };
+    const reads = over(log);
+    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    const ends = await Promise.allSettled(all);
+    const [unrecorded, unknown] = [{ reason: { kind: 'unavailable' } }, { reason: lost }];
+    const recorded = { status: 'fulfilled' };
+    expect(ends).toMatchObject([recorded, recorded, unrecorded, unrecorded, unknown, recorded]);
+    // Each of them once, however many have asked.
+    expect(log.appends.filter((writes) => of('user-2', writes))).toHaveLength(2);
+  });
+
+  it('do not wait for ever behind one that somebody holds up', async () => {
+    const log = new Log();
+    log.open = false;
+    const reads = over(log);
+    const held = reads.record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    await turns();
+    log.open = true;
+    await reads.record<Seen>(actor('user-2'), 'org-1', seen('b'));
+    log.let();
+    await held;
+    expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']], [['reads/org-1/user-2', 'b']]]);
   });
 
   it('are not recorded where no organization is told, where nothing is shown, and where there is no trail', async () => {

@@ -1,13 +1,21 @@
 import { Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Refused, unavailable, type EventContext, type Ids, type Message } from '#kernel';
-import { contextOf, type Actor } from '#access';
+import { contextOf, isOutdated, type Actor } from '#access';
 import type { EventStore, OnceWrite } from '#event-store';
 
-/** What is waiting to be appended, and the end of that: whoever asks meanwhile comes along. */
-type Batch = { readonly reads: Read[]; readonly appended: Promise<void> };
+/** What is waiting to be appended to one stream, and the end of that: whoever asks meanwhile comes along. */
+type Waiting = {
+  readonly write: OnceWrite & { readonly events: OnceWrite['events'][number][] };
+  readonly appended: PromiseWithResolvers<void>;
+};
 
-type Read = { readonly stream: string; readonly organization: string; readonly event: OnceWrite['events'][number] };
+/** Each locks its stream and its accessor: Postgres has room for some thousands of locks, of all transactions together. */
+const STREAMS_AT_ONCE = 100;
+
+/** How long those that come later wait for an append, to go with the next one: longer only where somebody holds it up. */
+const TURN_MS = 250;
 
 /**
  * The catalogue lists reads as well (contract §6.1). Each is an event that is in the log before the answer goes out: one
@@ -19,9 +27,8 @@ type Read = { readonly stream: string; readonly organization: string; readonly e
  */
 export class Reads {
   private readonly logger = new Logger(Reads.name);
-  private gathering: Batch | null = null;
-  /** Never rejects. */
-  private before: Promise<unknown> = Promise.resolve();
+  private readonly waiting = new Map<string, Waiting>();
+  private isAppending = false;
 
   constructor(
     private readonly store: Pick<EventStore, 'appendOnce' | 'untilFirst'>,
@@ -46,36 +53,55 @@ export class Reads {
   ): Promise<void> {
     if (!this.options.recorded || organization === null || events.length === 0) return;
     const stream = `reads/${organization}/${context.accessor.id}`;
-    const reads = events.map((event) => ({ stream, organization, event: { ...event, id: this.ids.uuid(), context } }));
-    this.gathering ??= this.begin();
-    this.gathering.reads.push(...reads);
-    await this.gathering.appended;
+    const waiting = this.waiting.get(stream) ?? waitingFor({ stream, organization, writer: context.accessor.id });
+    this.waiting.set(stream, waiting);
+    waiting.write.events.push(...events.map((event) => ({ ...event, id: this.ids.uuid(), context })));
+    if (!this.isAppending) void this.appendAll();
+    await waiting.appended.promise;
   }
 
-  private begin(): Batch {
-    const reads: Read[] = [];
-    const appended = this.before.then(() => {
-      this.gathering = null;
-      return this.append(reads);
-    });
-    this.before = appended.catch(() => undefined);
-    return { reads, appended };
+  /** One after the other, so that what comes meanwhile goes together. */
+  private async appendAll(): Promise<void> {
+    this.isAppending = true;
+    while (this.waiting.size > 0) {
+      const some = [...this.waiting.values()].slice(0, STREAMS_AT_ONCE);
+      for (const { write } of some) this.waiting.delete(write.stream);
+      await turnOf(this.append(some));
+    }
+    this.isAppending = false;
   }
 
-  private async append(reads: readonly Read[]): Promise<void> {
-    const writes = [...Map.groupBy(reads, ({ stream }) => stream).values()].map((all): OnceWrite => {
-      const [{ stream, organization }] = all as [Read];
-      return { stream, organization, events: all.map(({ event }) => event) };
-    });
+  /** Never rejects. Where one of them fails an append the others go each by themselves, and nobody waits for that. */
+  private async append(some: readonly Waiting[]): Promise<void> {
     try {
-      await this.store.untilFirst(() => this.store.appendOnce(writes));
+      await this.store.untilFirst(() => this.store.appendOnce(some.map(({ write }) => write)));
+      for (const { appended } of some) appended.resolve();
     } catch (error) {
-      if (error instanceof Refused) throw error;
-      this.logger.error(error);
-      throw unavailable('What is read could not be recorded, so it is not shown. Please try again.', 5);
+      if (some.length > 1) for (const one of some) void this.append([one]);
+      else for (const { appended } of some) appended.reject(this.refusalFor(error));
     }
   }
+
+  private refusalFor(error: unknown): Error {
+    if (error instanceof Refused) return error;
+    // Who reads has been forgotten: they are asked anew who they are.
+    if (error instanceof Error && isOutdated(error)) return error;
+    this.logger.error(error);
+    return unavailable('What is read could not be recorded, so it is not shown. Please try again.', 5);
+  }
 }
+
+const waitingFor = (write: Omit<OnceWrite, 'events'>): Waiting => ({
+  write: { ...write, events: [] },
+  appended: Promise.withResolvers<void>(),
+});
+
+/** Resolves when it is done, or when its turn is over. */
+const turnOf = async (work: Promise<void>): Promise<void> => {
+  const over = new AbortController();
+  await Promise.race([work, wait(TURN_MS, undefined, { signal: over.signal }).catch(() => undefined)]);
+  over.abort();
+};
 
 /** The content, once that is recorded; where it cannot be, nobody will read it. */
 export const shownOnce = async (content: Readable, recorded: Promise<void>): Promise<Readable> => {

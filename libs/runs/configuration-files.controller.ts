@@ -16,11 +16,11 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { CurrentActor, Public, systemContext, type Actor } from '#access';
+import { contextOf, CurrentActor, Public, requestOf, systemContext, type Actor } from '#access';
 import { Database } from '#event-store';
 import { Reads, shownOnce } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
-import { ConfigurationLinks } from './configuration-version.links.js';
+import { ConfigurationLinks, type LinkHolder } from './configuration-version.links.js';
 import { ReceiveConfiguration } from './configuration-versions.handler.js';
 import {
   configurationVersionFor,
@@ -80,18 +80,19 @@ export class ConfigurationFilesController {
     if (status !== 'uploaded') throw notFound('The archive is not here');
     const data = { configurationVersion: id, workspace, shown: 'link', linkOf: actor.id } as const;
     await this.reads.record<ConfigurationRead>(actor, organization, { type: 'ConfigurationVersionDownloaded', data });
-    return { url: this.links.download(id, actor.id), statusCode: 302 };
+    return { url: this.links.download(id, contextOf(actor).accessor), statusCode: 302 };
   }
 
   /** Whoever holds the link: the client is known, and whom it was given to. */
   private recordArchive(
     { id, organization, workspace }: LinkedConfiguration,
-    linkOf: string,
-    { id: requestId, ip, headers }: FastifyRequest,
+    { id: linkOf, type }: LinkHolder,
+    request: FastifyRequest,
   ): Promise<void> {
     const context = {
-      ...systemContext('signed link', requestId),
-      request: { id: requestId, address: ip, userAgent: headers['user-agent'] ?? null },
+      ...systemContext('signed link', request.id),
+      request: requestOf(request),
+      ...(type === 'users' ? { linkOf } : {}),
     };
     const data = { configurationVersion: id, workspace, shown: 'archive', linkOf } as const;
     return this.reads.recordAs<ConfigurationRead>(context, organization, {

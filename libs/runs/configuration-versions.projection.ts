@@ -1,6 +1,5 @@
-import { forgetName, sql, type Projection, type Sql, type Timestamp } from '#kernel';
+import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
-import type { UserForgotten } from '#people';
 import type { WorkspaceEvent } from '#workspaces';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
 
@@ -13,9 +12,10 @@ const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more
      set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
    where id = ${id}`;
 
-export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted | UserForgotten> = {
+export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted> = {
   name: 'configuration_versions',
   tables: ['configuration_versions'],
+  names: [{ table: 'configuration_versions', column: 'created_by' }],
   on: {
     ConfigurationVersionCreated: (born, { stream, organization, time }) => sql`
       insert into configuration_versions
@@ -41,6 +41,5 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
       reaching(stream, 'backing_data_permanently_deleted', time),
     WorkspaceDeleted: (_, { stream }) => sql`delete from configuration_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from configuration_versions where organization = ${stream}`,
-    UserForgotten: (_, { stream }) => forgetName('configuration_versions', 'created_by', stream),
   },
 };

@@ -1,6 +1,5 @@
-import { forgetName, sql, type DataOf, type Projection, type Recorded, type Sql } from '#kernel';
+import { sql, type DataOf, type Projection, type Recorded, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
-import type { UserForgotten } from '#people';
 import { forgetSecrets } from '#vault';
 import type { WorkspaceEvent } from '#workspaces';
 import { operationOf } from './run-options.js';
@@ -83,9 +82,15 @@ export const runSecrets: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceDe
  * Everything that is seen of runs, in one projection: a run's history and comments, and its part in the metrics of its
  * workspace, are told by events that name the run alone; the rest is in its row.
  */
-export const runs: Projection<RunEvent | Deleted | UserForgotten> = {
+export const runs: Projection<RunEvent | Deleted> = {
   name: 'runs',
   tables: TABLES,
+  names: [
+    { table: 'runs', column: 'created_by' },
+    { table: 'runs', column: 'confirmed_by' },
+    { table: 'run_events', column: 'actor' },
+    { table: 'run_comments', column: 'author' },
+  ],
   on: {
     RunCreated: (data, event) => [
       born(data, event),
@@ -132,11 +137,5 @@ export const runs: Projection<RunEvent | Deleted | UserForgotten> = {
       TABLES.map((table) => sql`delete from ${sql.raw(table)} where workspace = ${stream}`),
     OrganizationDeleted: (_, { stream }) =>
       TABLES.map((table) => sql`delete from ${sql.raw(table)} where organization = ${stream}`),
-    UserForgotten: (_, { stream }) => [
-      forgetName('runs', 'created_by', stream),
-      forgetName('runs', 'confirmed_by', stream),
-      forgetName('run_events', 'actor', stream),
-      forgetName('run_comments', 'author', stream),
-    ],
   },
 };

@@ -1,6 +1,5 @@
-import { forgetName, sql, type Projection, type Sql } from '#kernel';
+import { sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
-import type { UserForgotten } from '#people';
 import type { WorkspaceEvent } from '#workspaces';
 import type { BackingDataEvent } from './backing-data.js';
 import type { StateVersionStatus } from './state-versions.queries.js';
@@ -20,9 +19,10 @@ type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
  * Most events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. What becomes
  * of the files behind a version is in a stream of its own (backing-data.ts).
  */
-export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted | UserForgotten> = {
+export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted> = {
   name: 'state_versions',
   tables: ['state_versions'],
+  names: [{ table: 'state_versions', column: 'created_by' }],
   on: {
     StateVersionCreated: (born, { stream, organization, version, time }) => sql`
       insert into state_versions
@@ -44,7 +44,6 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted
     StateVersionDataPermanentlyDeleted: (_, { stream }) => withStatus(stream, 'backing_data_permanently_deleted'),
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
-    UserForgotten: (_, { stream }) => forgetName('state_versions', 'created_by', stream),
   },
 };
 

@@ -1,16 +1,15 @@
-import { forgetName, sql, type Projection } from '#kernel';
+import { sql, type Projection } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
-import type { UserForgotten } from '#people';
 
 type Source =
   | Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }>
-  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>
-  | UserForgotten;
+  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 /** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
 export const projectTags: Projection<Source> = {
   name: 'project_tags',
   tables: ['project_tags'],
+  names: [{ table: 'project_tags', column: 'set_by' }],
   on: {
     ProjectTagBound: ({ key, to }, { stream, organization, version, time, context }) => sql`
       insert into project_tags (project, organization, key, value, added_in, created_at, set_at, set_by)
@@ -21,6 +20,5 @@ export const projectTags: Projection<Source> = {
       sql`delete from project_tags where project = ${stream} and key = ${key}`,
     ProjectDeleted: (_, { stream }) => sql`delete from project_tags where project = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from project_tags where organization = ${stream}`,
-    UserForgotten: (_, { stream }) => forgetName('project_tags', 'set_by', stream),
   },
 };

@@ -1,6 +1,5 @@
-import { forgetName, sql, type Projection, type Recorded, type Sql, type Tag } from '#kernel';
+import { sql, type Projection, type Recorded, type Sql, type Tag } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
-import type { UserForgotten } from '#people';
 import type { SshKeyEvent } from '#ssh-keys';
 import type { TagEvent } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
@@ -12,9 +11,10 @@ type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 const touched = (stream: string, time: string): Sql =>
   sql`update workspaces set updated_at = ${time} where id = ${stream}`;
 
-export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted | UserForgotten> = {
+export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
   tables: ['workspaces'],
+  names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
       insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
@@ -53,21 +53,6 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
        where id = ${stream}`,
     SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,
-    UserForgotten: (_, { stream }) => forgetName('workspaces', 'lock', stream, ['holder']),
-  },
-};
-
-/**
- * Snapshots name who holds a lock: those of somebody who is forgotten are folded anew. No tables, for they are no view.
- */
-export const lockHolders: Projection<UserForgotten> = {
-  name: 'lock_holders',
-  tables: [],
-  on: {
-    UserForgotten: (_, { stream }) =>
-      sql.slow(sql`
-        update event_store.streams set decider = null, state = null
-         where stream in (select id from workspaces where lock -> 'holder' ->> 'id' = ${stream})`),
   },
 };
 
@@ -120,9 +105,10 @@ const removeTags = (keys: readonly string[], { stream }: Recorded): Sql =>
 
 type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceDeleted' }>;
 
-export const workspaceTags: Projection<TagSource | OrganizationDeleted | UserForgotten> = {
+export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
   name: 'workspace_tags',
   tables: ['workspace_tags'],
+  names: [{ table: 'workspace_tags', column: 'set_by' }],
   on: {
     WorkspaceCreated: ({ tags }, event) => setTags(tags, event),
     WorkspaceTagAdded: ({ name }, event) => setTags([{ key: name, value: null }], event),
@@ -133,6 +119,5 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted | UserFor
     WorkspaceUntagged: ({ keys }, event) => removeTags(keys, event),
     WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
-    UserForgotten: (_, { stream }) => forgetName('workspace_tags', 'set_by', stream),
   },
 };

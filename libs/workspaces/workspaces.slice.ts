@@ -2,7 +2,7 @@ import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { remoteStateConsumers } from './remote-state-consumers.projection.js';
 import { workspace } from './workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
-import { lockHolders, workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
+import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
 
 export const workspacesSlice: Slice = {
   name: 'workspaces',
@@ -13,7 +13,6 @@ export const workspacesSlice: Slice = {
     projectionOf(workspaceTags),
     projectionOf(workspaceCounts),
     projectionOf(remoteStateConsumers),
-    projectionOf(lockHolders),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

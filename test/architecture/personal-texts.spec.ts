@@ -1,43 +1,75 @@
 import { describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
+import type { PersonalText } from '#kernel';
 import { registry } from '../../apps/slices.js';
+import { context } from '../../libs/event-store/spec.js';
+import { fullSample } from '../docs/catalogue.js';
 
-type Schema = { readonly properties?: Readonly<Record<string, unknown>> };
-
-/** Of these the address, or the name, is nobody's. */
+/** These are nobody's, by the event and where they stand in it. */
 const NOBODYS: Readonly<Record<string, string>> = {
-  OrganizationCreated: 'the address is the organization’s',
-  OrganizationUpdated: 'the address is the organization’s',
+  'OrganizationCreated email': 'the address is the organization’s',
+  'OrganizationUpdated changes.email': 'the address is the organization’s',
 };
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const STREAM = 'the stream';
 
-/** Whether somebody could be named there: { type, id, name }, or a field of that meaning. */
-const namesSomebody = (schema: unknown): boolean => {
-  if (!isObject(schema)) return false;
-  const { properties } = schema as Schema;
-  const has = (...keys: readonly string[]): boolean =>
-    keys.every((key) => properties !== undefined && key in properties);
-  // An output has a name and a type as well.
-  if ((has('type', 'id', 'name') && !has('sensitive')) || has('username') || has('email')) return true;
-  return Object.values(schema).some(namesSomebody);
+type Tree = Record<string, unknown>;
+type Place = Pick<PersonalText, 'at' | 'kind'> & { readonly person?: unknown };
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+/** { type, id, name } is somebody; but outputs have these as well. */
+const isSomebody = (value: Tree): boolean =>
+  ['type', 'id', 'name'].every((key) => key in value) && !('sensitive' in value);
+
+/** The sample with users where anybody is named. */
+const ofUsers = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(ofUsers);
+  if (!isTree(value)) return value;
+  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, ofUsers(member)]));
+  return isSomebody(value) ? { ...members, type: 'users' } : members;
 };
 
-const naming = Object.entries(registry).filter(([, { schema }]) =>
-  namesSomebody(z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' })),
-);
+/** Every place where somebody is named, or how they are reached. */
+const placesIn = (value: unknown, at: readonly string[] = []): Place[] => {
+  if (!isTree(value)) return [];
+  const somebody: Place[] = isSomebody(value) ? [{ at: [...at, 'name'], kind: 'name', person: value['id'] }] : [];
+  return [
+    ...somebody,
+    ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
+    ...('email' in value ? [{ at: [...at, 'email'], kind: 'detail' } as const] : []),
+    ...Object.entries(value).flatMap(([key, member]) => placesIn(member, [...at, key])),
+  ];
+};
+
+const inOrder = <T extends Place>(places: readonly T[]): readonly T[] =>
+  places.toSorted((a, b) => (a.at.join('.') < b.at.join('.') ? -1 : 1));
+
+const naming = Object.entries(registry).flatMap(([type, kind]) => {
+  const data = ofUsers(fullSample(type, kind));
+  const places = placesIn(data).filter(({ at }) => !(`${type} ${at.join('.')}` in NOBODYS));
+  const sealed = kind.personal?.(data as never, { stream: STREAM, context }) ?? [];
+  return places.length + sealed.length === 0 ? [] : [{ type, data, places, sealed }];
+});
 
 describe('an event whose data names people', () => {
-  it('says which of its texts these are, so that they are sealed', () => {
-    expect(naming.map(([type]) => type)).toEqual(
-      expect.arrayContaining([
-        'WorkspaceLocked',
-        'RunConfirmed',
-        'UserUpdated',
-        'TeamMemberAdded',
-        ...Object.keys(NOBODYS),
-      ]),
+  it('is told from others', () => {
+    expect(naming.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['WorkspaceLocked', 'RunConfirmed', 'UserUpdated', 'TeamMemberAdded']),
     );
-    expect(naming.filter(([type, kind]) => !kind.personal && !(type in NOBODYS)).map(([type]) => type)).toEqual([]);
+    for (const nobodys of Object.keys(NOBODYS)) {
+      const [type = '', at = ''] = nobodys.split(' ');
+      const kind = registry[type];
+      expect(kind && placesIn(fullSample(type, kind)).map((place) => place.at.join('.'))).toContain(at);
+    }
+  });
+
+  it.each(naming)('has all of their texts sealed, and no others: $type', ({ data, places, sealed }) => {
+    expect(inOrder(sealed).map(({ at, kind }) => ({ at, kind }))).toEqual(
+      inOrder(places).map(({ at, kind }) => ({ at, kind })),
+    );
+    for (const [n, { person }] of inOrder(sealed).entries()) {
+      expect(person).toBe(inOrder(places)[n]?.person ?? person);
+      expect(JSON.stringify([data, STREAM])).toContain(JSON.stringify(person));
+    }
   });
 });

@@ -64,6 +64,10 @@ const sampleOf: Sampler = (schema, fill, name) => {
   return OF_TYPE[type ?? 'string']?.(schema, fill, name);
 };
 
+/** Data of an event with everything in it that may be. */
+export const fullSample = (event: string, kind: EventKind<never>): unknown =>
+  sampleOf(schemas({ [event]: kind })[event] as Schema, { full: true, flag: true }, '');
+
 const STREAM = 'the stream';
 const ORGANIZATION = 'the organization';
 

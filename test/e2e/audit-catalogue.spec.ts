@@ -4,9 +4,16 @@ import type { Entry } from '../../libs/audit-trail/entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
 import { told } from '../docs/catalogue.js';
 import { HastyClock } from '../matrix/world.js';
-import { answered, makeOrganization, makeOrganizationToken, makeToken, resource } from '../support/seeds.js';
+import {
+  answered,
+  makeOrganization,
+  makeOrganizationToken,
+  makeToken,
+  makeWorkspace,
+  resource,
+} from '../support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
-import { pathOf } from '../support/state-file.js';
+import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { DEEDS, makeShowcase, settle, type Done, type Land } from './audit-catalogue.deeds.js';
 import { BY_LINK, REGISTRY_DEEDS } from './audit-catalogue.registry.js';
 
@@ -286,15 +293,49 @@ describe('reads', () => {
     expect(reads).toEqual([]);
   });
 
-  it('hold no value, neither in the log nor in the trail', async () => {
-    const secret = 'a-value-that-nobody-else-has';
-    const body = resource('vars', { key: 'open', value: secret, category: 'env' });
-    answered(await land.owner.post(`/api/v2/workspaces/${shown.workspace}/vars`, body), 201);
-    await glance(`workspaces/${shown.workspace}/vars`);
-    const read = await server.database.rows<{ text: string }>(
-      sql`select data::text as text from event_store.events where stream like 'reads/%'`,
+  it('hold no value: the trail has none, and the log only those that are no secret, where they were set', async () => {
+    const value = (of: string): string => `the-${of}-that-nobody-else-has`;
+    const workspace = await makeWorkspace(land.owner, land.name, land.unique('workspace'));
+    const post = async (path: string, body: object, status = 201): Promise<string> =>
+      answered(await land.owner.post(`/api/v2/${path}`, body), status).body.data.id;
+    const variable = { category: 'env', key: 'open', value: value('variable') };
+    const open = await post(`workspaces/${workspace}/vars`, resource('vars', variable));
+    const hidden = { ...variable, key: 'hidden', value: value('secret'), sensitive: true };
+    await post(`workspaces/${workspace}/vars`, resource('vars', hidden));
+    const changed = resource('vars', { value: value('variable-changed') });
+    answered(await land.owner.patch(`/api/v2/workspaces/${workspace}/vars/${open}`, changed), 200);
+    const key = await post(
+      `organizations/${land.name}/ssh-keys`,
+      resource('ssh-keys', { name: land.unique('key'), value: value('private-key') }),
     );
-    expect(read.filter(({ text }) => text.includes(secret))).toEqual([]);
+    await post(`workspaces/${workspace}/actions/lock`, { reason: 'why' }, 200);
+    const state = stateFile({ outputs: { out: { value: value('output'), type: 'string' } } });
+    const version = await post(`workspaces/${workspace}/state-versions`, newStateVersion(state, { inline: true }));
+    await post(`workspaces/${workspace}/actions/unlock`, {}, 200);
+
+    const paths = ['vars', 'all-vars', 'current-state-version?include=outputs', 'current-state-version-outputs']
+      .map((rest) => `workspaces/${workspace}/${rest}`)
+      .concat(`ssh-keys/${key}`, `state-versions/${version}/download`, `workspaces/${workspace}/vars/${open}`);
+    const shownTo = [];
+    for (const path of paths) {
+      const answer = answered(await land.owner.get(`/api/v2/${path}`), 200);
+      expect(await entriesOf(land.auditor, answer)).toHaveLength(1);
+      shownTo.push(answer.text);
+    }
+    for (const each of ['variable-changed', 'output']) expect(shownTo.join()).toContain(value(each));
+
+    const entries = await server.database.rows<{ text: string }>(
+      sql`select entry::text as text from audit_trail_entries`,
+    );
+    const events = await server.database.rows<{ type: string; text: string }>(
+      sql`select type, data::text || context::text as text from event_store.events order by transaction, position`,
+    );
+    const words = /the-[a-z-]+-that-nobody-else-has/g;
+    expect(entries.flatMap(({ text }) => text.match(words) ?? [])).toEqual([]);
+    expect(events.flatMap(({ type, text }) => (text.match(words) ?? []).map((word) => [type, word]))).toEqual([
+      ['VariableCreated', value('variable')],
+      ['VariableUpdated', value('variable-changed')],
+    ]);
   });
 });
 

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
 import { houseOn, type House } from '../../apps/house.js';
 import { slices } from '../../apps/slices.js';
-import { meanwhile } from '../support/meanwhile.js';
+import { meanwhile, meanwhileShown } from '../support/meanwhile.js';
 import {
   answered,
   bindTags,
@@ -69,8 +69,13 @@ const from = ({ token }: { readonly token: string | null }): Api => {
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString();
             const isJson = (response.headers['content-type'] ?? '').includes('json');
-            const answer = { text, body: isJson && text ? JSON.parse(text) : null, headers: new Headers() };
-            resolve({ ...answer, status: response.statusCode ?? 0 });
+            const headers = new Headers(response.headers as Record<string, string>);
+            resolve({
+              text,
+              body: isJson && text ? JSON.parse(text) : null,
+              headers,
+              status: response.statusCode ?? 0,
+            });
           });
         },
       );
@@ -109,7 +114,10 @@ const bustle = async (): Promise<void> => {
   const state = newStateVersion(stateFile(), { inline: true });
   answered(await api.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201);
   answered(await act(api, workspace, 'unlock'), 200);
-  await makeConfigurationVersion(api, workspace);
+  const configuration = await makeConfigurationVersion(api, workspace);
+  const link = answered(await api.get(`/api/v2/configuration-versions/${configuration}/download`), 302);
+  // They come with it from where they are, and show no token.
+  answered(await api.as(null).get(new URL(link.headers.get('location') ?? '').pathname), 200);
   run = await makeRun(api, workspace);
   answered(await api.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'looks good' })), 201);
   for (const status of ['planning', 'planned']) {
@@ -269,6 +277,10 @@ describe('somebody who has had a hand in everything', () => {
       new Set([`${ADDRESS} ${PROGRAM}`]),
     );
     expect(new Set(theirs.map(({ auth }) => auth.description))).toEqual(new Set([RENAMED, NAME]));
+    const followed = before.filter(({ resource: { meta } }) => meta?.['shown'] === 'archive');
+    expect(followed).toMatchObject([
+      { auth: { accessor_id: 'system' }, request: { address: ADDRESS, user_agent: PROGRAM } },
+    ]);
     for (const asked of [RENAMED, NAME, person.id]) {
       expect((await entries(`?filter[actor]=${asked}`)).map(({ id }) => id)).toEqual(theirs.map(({ id }) => id));
     }
@@ -322,7 +334,8 @@ describe('somebody who has had a hand in everything', () => {
       const was = names.get(entry.id);
       const isTheirs = entry.auth.accessor_id === person.id;
       expect(entry.auth).toEqual({ ...was?.auth, ...(isTheirs ? { description: person.id } : {}) });
-      expect(entry.request).toEqual({ ...was?.request, ...(isTheirs ? { address: null, user_agent: null } : {}) });
+      const fromThem = isTheirs || entry.resource.meta?.['link_of'] === person.id;
+      expect(entry.request).toEqual({ ...was?.request, ...(fromThem ? { address: null, user_agent: null } : {}) });
     }
     expect(since.map(({ resource: { type, action } }) => `${type} ${action}`)).toEqual(
       expect.arrayContaining(['organization_user destroy', 'team remove_member']),
@@ -433,6 +446,42 @@ describe('another gateway, which knows their key', () => {
     if (status === 200) answered(await lock(api, target), 200);
     meanwhile(house.store, async () => answered(await forget(id), 204));
     expect([what, (await doIt(api, target)).status]).toEqual([what, status]);
+    await settled();
+    expect(places(await tables())).toEqual([]);
+    await expectTheLogToSaySo();
+  });
+});
+
+describe('another gateway, which has never heard of them', () => {
+  let other: Api & Pick<House, 'store'> & { close(): Promise<void> };
+
+  // A house that has not written anything yet.
+  beforeEach(async () => {
+    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.house;
+    const foundation = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
+    const house = houseOn(foundation, { settings, logger, name: 'cold', clock, ids });
+    const gateway = await anotherGateway({ ...server, house, store: house.store });
+    const close = async (): Promise<void> => {
+      await gateway.close();
+      await house.close();
+    };
+    other = { ...gateway, store: house.store, close };
+  });
+  afterEach(() => other.close());
+
+  it.each([
+    [
+      'does',
+      meanwhile,
+      (api: Api, target: string) =>
+        api.patch(`/api/v2/workspaces/${target}`, resource('workspaces', { description: 'z' })),
+    ],
+    ['shows', meanwhileShown, (api: Api, target: string) => api.get(`/api/v2/workspaces/${target}/vars`)],
+  ])('%s nothing for them', async (what, having, ask) => {
+    const { id, token } = await makeMember(server, 'acme', `${NAME}-${what}`, [acme.ownersTeam]);
+    const target = await makeWorkspace(server, 'acme', `cold-${what}`);
+    having(other.store, async () => answered(await forget(id), 204));
+    answered(await ask(other.as(token), target), 401);
     await settled();
     expect(places(await tables())).toEqual([]);
     await expectTheLogToSaySo();

@@ -6,14 +6,15 @@ import fc from 'fast-check';
 import { factOf } from '../../libs/facts/spec.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { makeProduct, type Product } from '../support/product.js';
-import { makeOrganization, makeOrganizationToken, type SeededOrganization } from '../support/seeds.js';
+import { makeOrganization, makeOrganizationToken, resource, type SeededOrganization } from '../support/seeds.js';
 import { apiOf } from '../support/server.js';
 import { Clients } from './clients.js';
 import { POLLS, Shelf, type Poll } from './pollers.js';
+import { misled, pruneAway, visit, type Visit } from './pollers-pruning.js';
 import { auditedOf, readLog } from './record.js';
 import { serverFor, Unanswered } from './trail-server.js';
 
-const WRITING_MS = 20_000;
+const WRITING_MS = 18_000;
 const LONG = 120_000;
 /** Of each organization; with the service that reports facts they are ten, and twenty in all. */
 const CLIENTS = 9;
@@ -82,6 +83,18 @@ const report = async ({ organization, token }: Place, numbers: readonly number[]
   return true;
 };
 
+/** Whether it was told that the trail is kept for so long. */
+const keep = async ({ organization }: Place, days: number): Promise<boolean> => {
+  const path = `/api/v2/organizations/${organization.name}/audit-trail-settings`;
+  const settings = resource('audit-trail-settings', { 'retention-days': days });
+  const answer = await apiOf(url(), ADMIN)
+    .patch(path, settings)
+    .catch(() => null);
+  if (!answer || answer.status === 503) return false;
+  expect(answer.status).toBe(200);
+  return true;
+};
+
 const numbersFrom = (first: number, count: number): number[] => Array.from({ length: count }, (_, n) => first + n);
 
 /** What it was not told so of, it reports again, with more. */
@@ -134,6 +147,25 @@ class Reader {
     }
   }
 }
+
+/** While a trail is pruned away, others come to read all of it, one after another. */
+const visitPruned = async (place: Place, goesOn: () => boolean): Promise<readonly Visit[]> => {
+  let isPruned = false;
+  const isOn = (): boolean => goesOn() && !isPruned;
+  const visits: Visit[] = [];
+  const come = async (name: 'cursor' | 'export'): Promise<void> => {
+    const signal = AbortSignal.timeout(LONG);
+    while (isOn()) {
+      const made = await visit(name, serverFor(name, { url, token: place.token, signal }), isOn);
+      if (made) visits.push(made);
+    }
+  };
+  const pruning = pruneAway(database.url, place.organization.id, (days) => keep(place, days), goesOn).finally(() => {
+    isPruned = true;
+  });
+  await Promise.all([pruning, come('cursor'), come('export')]);
+  return visits;
+};
 
 /** Those who change workspaces, with delays between what they ask for. */
 const clientsOf = ({ organization }: Place, chance: Chance): Clients => {
@@ -189,13 +221,16 @@ describe('those who read trails', () => {
     async () => {
       const api = apiOf(url(), ADMIN);
       const places: Place[] = [];
-      for (const name of ['acme', 'globex']) {
+      for (const name of ['acme', 'globex', 'pruned']) {
         const organization = await makeOrganization(api, name);
         places.push({ organization, token: await makeOrganizationToken(api, name) });
       }
-      for (const place of places) {
-        for (let n = 0; n < EARLIER; n += 500) expect(await report(place, numbersFrom(n, 500))).toBe(true);
-      }
+      await Promise.all(
+        places.map(async (place) => {
+          for (let n = 0; n < EARLIER; n += 500) expect(await report(place, numbersFrom(n, 500))).toBe(true);
+        }),
+      );
+      const pruned = places.pop() as Place;
       let seed = 0;
       const chance = (): Chance => chanceOf((seed += 1));
       let phase: Phase = 'writing';
@@ -208,6 +243,7 @@ describe('those who read trails', () => {
       for (const each of clients) each.start(CLIENTS);
       const services = Promise.all(places.map((place) => serve(place, chance(), now)));
       const reading = Promise.all(readers.map((reader) => reader.live(now)));
+      const visiting = visitPruned(pruned, () => phase === 'writing');
       const faults = async (): Promise<void> => {
         const isTime = (): boolean => phase === 'writing' && Date.now() < end;
         for (let n = 0; n < FAULTS.length || isTime(); n += 1) {
@@ -222,9 +258,10 @@ describe('those who read trails', () => {
         phase = 'written';
         await services;
         await reading;
+        await visiting;
       } finally {
         phase = 'over';
-        await Promise.allSettled([working, reading, services]);
+        await Promise.allSettled([working, reading, services, visiting]);
         await Promise.allSettled(clients.map((each) => each.stop()));
       }
       const log = await readLog(database.url);
@@ -235,6 +272,10 @@ describe('those who read trails', () => {
       const none = { lost: 0, double: 0, unknown: 0, foreign: 0, isInOrder: true };
       expect(faulty).toEqual(faulty.map(({ reader }) => ({ reader, ...none })));
       expect(readers.filter(({ polls }) => polls.killed > 0).length).toBeGreaterThan(0);
+      const visits = await visiting;
+      const told = auditedOf(log, pruned.organization.id).map((event) => event.id);
+      expect(misled(visits, told)).toEqual([]);
+      expect(visits.length).toBeGreaterThan(2);
     },
     LONG,
   );

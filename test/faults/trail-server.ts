@@ -29,6 +29,9 @@ export type Server = {
 /** No answer, not all of it, or one that says to come again: the poll is over, and the next begins from the shelf. */
 export class Unanswered extends Error {}
 
+/** What comes next in the trail is not kept any more. */
+export class Gone extends Error {}
+
 const unanswered = (cause: unknown): never => {
   throw new Unanswered('there was no whole answer', { cause });
 };
@@ -47,6 +50,7 @@ export const serverFor = (
     if (response.status === 200) return response;
     const text = await response.text().catch(unanswered);
     if (response.status === 503) return unanswered(text);
+    if (response.status === 422 && JSON.parse(text).errors[0].meta?.gone === true) throw new Gone(text);
     throw new Error(`${name} was answered ${response.status} to ${path}: ${text}`);
   };
   const json = async (path: string): Promise<any> => {

@@ -1,5 +1,15 @@
 import type { EventStore } from '#event-store';
 
+/** Has something happen between what the next request shows and what it appends of that. */
+export const meanwhileShown = (store: EventStore, happens: () => Promise<unknown>): void => {
+  const append = store.appendOnce.bind(store);
+  store.appendOnce = async (...appended) => {
+    store.appendOnce = append;
+    await happens();
+    return append(...appended);
+  };
+};
+
 /** Has something happen between what the next command reads and what it appends. */
 export const meanwhile = (store: EventStore, happens: () => Promise<unknown>): void => {
   const append = store.append.bind(store);

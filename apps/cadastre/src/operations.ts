@@ -24,11 +24,11 @@ export const runMigrate = (settings: Settings): Promise<void> =>
   });
 
 /** Counts aloud on a terminal; a log file gets the result only. */
-const progressOf = (): ((view: string, events: number) => void) => {
+const progressOf = (things: string): ((view: string, more: number) => void) => {
   let total = 0;
-  return (view, events) => {
-    total += events;
-    if (process.stderr.isTTY) process.stderr.write(`\r${view}: ${total} events`);
+  return (view, more) => {
+    total += more;
+    if (process.stderr.isTTY) process.stderr.write(`\r${view}: ${total} ${things}`);
   };
 };
 
@@ -48,7 +48,7 @@ export const runRebuild = async (settings: Settings, names: readonly string[]): 
   await inside(settings, async ({ store }) => {
     for (const view of views) {
       const started = performance.now();
-      await rebuild(store, view, progressOf());
+      await rebuild(store, view, progressOf('events'));
       say(`${view.name}: rebuilt in ${Math.round(performance.now() - started)} ms`);
     }
   });
@@ -66,7 +66,7 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
   await inside(settings, async ({ store, clock }) => {
     for (const view of viewsOf(slices)) {
-      const differences = await verify(store, view, clock.now(), progressOf());
+      const differences = await verify(store, view, clock.now(), progressOf('events'));
       say(`${view.name}: ${differences.length === 0 ? 'as the log says' : 'DIFFERS'}`);
       for (const difference of differences) say(describe(difference));
       clean &&= differences.length === 0;
@@ -97,7 +97,8 @@ export const runTokenCreate = (settings: Settings, options: TokenOptions): Promi
   });
 
 export const runUserForget = (settings: Settings, name: string): Promise<void> =>
-  inside(settings, async ({ store, ids }) => {
-    await forgetUserNamed(store, ids, name);
+  inside(settings, async ({ store, forgetting, ids }) => {
+    const progress = progressOf('rows looked through for the name');
+    await forgetUserNamed({ store, forgetting, seen: (rows, table) => progress(table, rows) }, ids, name);
     say(`${name} is forgotten.`);
   });

@@ -40,7 +40,7 @@ export class GatewayModule {
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
         AccessModule,
-        PeopleModule,
+        PeopleModule.with(house),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,

@@ -43,7 +43,8 @@ create index audit_trail_entries_by_resource_id on views.audit_trail_entries (or
 -- For cursors.
 create index audit_trail_entries_by_id on views.audit_trail_entries (id);
 
--- Under which names somebody has acted: filters take either.
+-- Under which names somebody has acted: filters take either. Whoever is called by their id is found by it: tokens of runs
+-- are, of which there are as many as runs.
 create table views.audit_trail_actors (
   organization text not null,
   name text not null,
@@ -51,7 +52,10 @@ create table views.audit_trail_actors (
   primary key (organization, name, accessor)
 );
 insert into views.audit_trail_actors (organization, name, accessor)
-select distinct organization, entry -> 'auth' ->> 'description', accessor from views.audit_trail_entries;
+select distinct organization, entry -> 'auth' ->> 'description', accessor
+  from views.audit_trail_entries where entry -> 'auth' ->> 'description' <> accessor;
+-- Those whose names no question can be compared with before they are opened.
+create index audit_trail_actors_by_sealed_name on views.audit_trail_actors (organization) where name like '~sealed:%';
 
 -- How many entries the trail has had, pruned ones included: the ordinal of the last.
 alter table views.audit_trails add column length bigint not null default 0;
@@ -59,7 +63,7 @@ update views.audit_trails t
    set length = coalesce((select max(ordinal) from views.audit_trail_entries e where e.organization = t.organization), 0);
 alter table views.audit_trails alter column length drop default;
 
--- Only of organizations that have ever changed something; the others keep to libs/audit-trail/trail-settings.ts.
+-- Only of organizations that have ever changed something; the others keep to libs/audit-trail/audit-trail-settings.ts.
 create table views.audit_trail_settings (
   organization text primary key,
   -- Null: for ever

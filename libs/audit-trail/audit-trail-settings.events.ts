@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import type { TrailSettingsEvent } from './trail-settings.js';
+import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
 export const trailSettingsEvents: EventKinds<TrailSettingsEvent> = {
   AuditTrailRetentionChanged: {

@@ -1,6 +1,6 @@
 import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
-import { RETENTION_DAYS, type TrailSettingsEvent } from './trail-settings.js';
+import { RETENTION_DAYS, type TrailSettingsEvent } from './audit-trail-settings.js';
 
 type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 

@@ -1,8 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EventStore, firstRow, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { trailSettings } from './trail-settings.js';
-import { trailSettingsForCommand, trailSettingsOf, type TrailSettingsRow } from './trail-settings.queries.js';
+import { trailSettings } from './audit-trail-settings.js';
+import { trailSettingsForCommand, trailSettingsOf, type TrailSettingsRow } from './audit-trail-settings.queries.js';
 
 /** `retentionDays` undefined: as it is; null: for ever. */
 export class ChangeTrailSettings extends Command<TrailSettingsRow> {

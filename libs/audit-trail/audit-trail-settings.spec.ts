@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { settingsOf, trailSettings } from './trail-settings.js';
+import { settingsOf, trailSettings } from './audit-trail-settings.js';
 
 const { given } = specify(trailSettings);
 

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { factIn } from './facts.body.js';
+import { inParts, LOCKS_AT_ONCE } from './facts.parts.js';
+import { factOf } from './spec.js';
+
+type Place = readonly [organization: number, source: number, accessor: number];
+
+const reportOf = ([organization, source, accessor]: Place, n: number) => {
+  const { auth, ...rest } = factOf(`f${n}`);
+  const fact = { ...rest, source: `source-${source}`, auth: { ...auth, accessor_id: `user-${accessor}` } };
+  return { organization: `org-${organization}`, fact: factIn(fact) };
+};
+
+const locksOf = (part: ReturnType<typeof inParts>): number => {
+  const all = part.flat();
+  const streams = new Set(all.map(({ organization, fact }) => `${organization} ${fact.source}`));
+  const people = new Set(all.map(({ fact }) => fact.auth.accessor_id));
+  return new Set(all.map(({ organization }) => organization)).size + streams.size + people.size;
+};
+
+describe('facts that are recorded together', () => {
+  it('take so many locks and not more, are all of them, and are in their order', () => {
+    const places = fc.array(fc.tuple(fc.nat(3), fc.nat(300), fc.nat(300)), { maxLength: 600, size: 'max' });
+    fc.assert(
+      fc.property(places, (all) => {
+        const reports = all.map(reportOf);
+        const parts = inParts(reports);
+        expect(parts.flat()).toEqual(reports);
+        for (const part of parts) expect(locksOf([part])).toBeLessThanOrEqual(LOCKS_AT_ONCE);
+        for (const [n, part] of parts.slice(1).entries()) {
+          expect(locksOf([[...(parts[n] ?? []), ...part.slice(0, 1)]])).toBeGreaterThan(LOCKS_AT_ONCE);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are a thousand where they have few sources and people', () => {
+    const reports = Array.from({ length: 1_000 }, (_, n) => reportOf([0, n % 90, n % 100], n));
+    expect(inParts(reports)).toEqual([reports]);
+  });
+
+  it('are none where there are none', () => {
+    expect(inParts([])).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Aggregate } from '#event-store';
+import { registry, slices } from '../../apps/slices.js';
+import { context } from '../../libs/event-store/spec.js';
+import { fullSample } from '../docs/catalogue.js';
+
+// States of streams are kept. Whose name is in one is held while it is written, or they could be forgotten behind its back: so
+// a decider says whom its states name. Here they are made of events that name somebody wherever an event can.
+
+const STREAM = 'the stream';
+
+type Tree = Record<string, unknown>;
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+/** With users where anybody is. */
+const ofUsers = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(ofUsers);
+  if (!isTree(value)) return value;
+  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, ofUsers(member)]));
+  return ['type', 'id', 'name'].every((key) => key in value) ? { ...members, type: 'users' } : members;
+};
+
+const put = (tree: Tree, [key = '', ...rest]: readonly string[], text: string): void => {
+  if (rest.length === 0) tree[key] = text;
+  else put(tree[key] as Tree, rest, text);
+};
+
+const nameOf = (person: string): string => `name of <${person}>`;
+
+/** But for the names of who has the stream of their own: that ends with the event that forgets them. */
+const eventOf = (type: string): { readonly type: string; readonly data: unknown } => {
+  const kind = registry[type];
+  if (!kind) throw new Error(`no slice knows an event named ${type}`);
+  const data = ofUsers(fullSample(type, kind)) as Tree;
+  for (const { at, person } of kind.personal?.(data as never, { stream: STREAM, context }) ?? []) {
+    if (person !== STREAM) put(data, at, nameOf(person));
+  }
+  return { type, data };
+};
+
+type Evolve = Readonly<Record<string, (data: unknown, state: unknown) => unknown>>;
+
+const STEPS = 3;
+
+/** What a few such events lead to, whether or not they could come in that order. */
+const statesOf = ({ decider }: Aggregate): readonly unknown[] => {
+  const evolve = decider.evolve as unknown as Evolve;
+  const events = Object.keys(evolve).map(eventOf);
+  const states = new Map<string, unknown>();
+  let latest: readonly unknown[] = [decider.initial];
+  for (let step = 0; step < STEPS; step += 1) {
+    const next = latest.flatMap((state) => events.map(({ type, data }) => evolve[type]?.(data, state)));
+    const fresh = new Map(next.map((state) => [JSON.stringify(state), state]));
+    latest = [...fresh].flatMap(([text, state]) => (states.has(text) ? [] : [state]));
+    for (const [text, state] of fresh) states.set(text, state);
+  }
+  return [...states.values()];
+};
+
+const namedIn = (state: unknown): readonly string[] => [
+  ...new Set([...JSON.stringify(state).matchAll(/name of <([^>]*)>/g)].map(([, person]) => person as string)),
+];
+
+const aggregates = slices
+  .flatMap((slice) => slice.aggregates)
+  .map(({ prefix, decider }) => ({ prefix, people: decider.people, states: statesOf({ prefix, decider }) }));
+
+describe('a decider', () => {
+  it.each(aggregates)('says whom its states name: $prefix', ({ people, states }) => {
+    for (const state of states) expect(people?.(state) ?? []).toEqual(namedIn(state));
+  });
+
+  it('does not say who is called by their id: they have been forgotten', () => {
+    const naming = aggregates.filter(({ states }) => states.some((state) => namedIn(state).length > 0));
+    expect(naming.map(({ prefix }) => prefix)).toEqual(['ws']);
+    for (const { people, states } of naming) {
+      const nameless = states.map((state) => JSON.stringify(state).replaceAll(/name of <([^>]*)>/g, '$1'));
+      expect(nameless.flatMap((state) => people?.(JSON.parse(state)) ?? [])).toEqual([]);
+    }
+  });
+});
