@@ -4,6 +4,7 @@ import { sql } from '#kernel';
 import { rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
 import { houseOn, type House } from '../../apps/house.js';
 import { slices } from '../../apps/slices.js';
+import { META } from '../../libs/facts/spec.js';
 import { meanwhile, meanwhileShown } from '../support/meanwhile.js';
 import {
   answered,
@@ -143,16 +144,21 @@ const bustle = async (): Promise<void> => {
   answered(await act(api, workspace, 'force-unlock'), 200);
   answered(await lock(api, held), 200);
   answered(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'y' })), 200);
-  // What another service tells of them.
-  const fact = {
+  // What another service tells of them, as of a person and as of itself.
+  const fact = (id: string, type: string, about: object): object => ({
     source: 'https://idp.example',
-    id: 'f1',
+    id,
     time: new Date().toISOString(),
-    auth: { accessor_id: person.id, description: NAME, type: 'Client', impersonator_id: null },
+    auth: { accessor_id: person.id, description: NAME, type, impersonator_id: null },
     request: { id: null },
-    resource: { id: 'sc-1', type: 'saml_configuration', action: 'enable', meta: null },
-  };
-  answered(await trail.post('/api/v2/organizations/acme/audit-facts', fact), 201);
+    resource: { id: 'told', ...about },
+  });
+  const canceled = { ...META['policy_check.canceled'], actor: NAME };
+  const facts = [
+    fact('f1', 'Client', { type: 'saml_configuration', action: 'enable', meta: null }),
+    fact('f2', 'System', { type: 'policy_check', action: 'canceled', meta: canceled }),
+  ];
+  answered(await trail.post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
 };
 
 /** What owners of the organization are told of everything. */
@@ -272,7 +278,7 @@ describe('somebody who has had a hand in everything', () => {
   it('is in the trail under their name, and found by it', async () => {
     const theirs = before.filter(({ auth }) => auth.accessor_id === person.id);
     expect(theirs.length).toBeGreaterThan(15);
-    const acted = theirs.filter(({ resource: { type } }) => type !== 'saml_configuration');
+    const acted = theirs.filter(({ resource: { type } }) => !['saml_configuration', 'policy_check'].includes(type));
     expect(new Set(acted.map(({ request: { address, user_agent } }) => `${address} ${user_agent}`))).toEqual(
       new Set([`${ADDRESS} ${PROGRAM}`]),
     );

@@ -36,20 +36,23 @@ describe('a second start on the same data folder', () => {
 });
 
 describe('a process by itself', () => {
-  it.each(['gateway', 'projector', 'publisher'] as const)(
-    'starts as %s beside the others, is ready, and ends with 0',
-    async (name) => {
-      const part = await makeProduct({
+  it(
+    'starts as gateway, projector or publisher beside the others, is ready, and ends with 0',
+    async () => {
+      const settings = {
         DATABASE_URL: await product.databaseUrl(),
         CADASTRE_ENCRYPTION_KEY: (await readFile(join(product.dataFolder, 'encryption-key'), 'utf8')).trim(),
         // Nobody listens there: that holds up what is published, and no start.
         KAFKA_BROKERS: '127.0.0.1:1',
-      });
-      try {
-        await part.start(name);
-        expect(await part.stop()).toMatchObject({ code: 0, signal: null });
-      } finally {
-        await part.remove();
+      };
+      for (const name of ['gateway', 'projector', 'publisher'] as const) {
+        const part = await makeProduct(settings);
+        try {
+          await part.start(name);
+          expect({ name, ...(await part.stop()) }).toMatchObject({ name, code: 0, signal: null });
+        } finally {
+          await part.remove();
+        }
       }
     },
     LONG,
