@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type Clock } from '#kernel';
-import type { Chore, Database, Round, Session } from '#event-store';
+import { rest, type Chore, type Database, type Round, type Session } from '#event-store';
 import { forgetWalks } from './audit-trail.walks.js';
 import { bounds } from './kept-entries.queries.js';
 
@@ -51,7 +50,3 @@ const prune = async (session: Session, { organization, first, bound }: Due, { si
     if (from + AT_ONCE < bound) await rest(performance.now() - began, signal);
   }
 };
-
-/** Ends early when it is to stop. */
-const rest = (ms: number, signal: AbortSignal): Promise<void> =>
-  wait(ms, undefined, { signal }).then(undefined, () => undefined);

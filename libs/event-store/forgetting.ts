@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type NameColumn, type Sql } from '#kernel';
 import { lockKey } from './advisory-lock.js';
 import type { Chore } from './chore-runner.js';
@@ -6,6 +5,7 @@ import type { Database, Session } from './database.js';
 import { byTable, namesAny, TAKE_NAMES, withoutNames } from './names.js';
 import { isWorthRepeating } from './postgres-errors.js';
 import type { View } from './rebuild.js';
+import { rest } from './rest.js';
 
 const EVERY_MS = 10_000;
 const TURN_MS = 200;
@@ -186,7 +186,3 @@ const pageOf = ({ place: { table, key, names, set }, people }: Work, after: Key 
     select (select count(*) from page)::integer as rows, array[${sql.raw(key.map((column) => `${column}::text`).join(', '))}] as last
       from page order by ${sql.raw(key.map((column) => `${column} desc`).join(', '))} limit 1`;
 };
-
-/** Ends early when it is to stop. */
-const rest = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  wait(ms, undefined, signal ? { signal } : {}).then(undefined, () => undefined);

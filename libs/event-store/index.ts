@@ -23,6 +23,7 @@ export { FollowerRunner, type Log } from './follower-runner.js';
 export { migrate } from './migrate.js';
 export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
+export { rest } from './rest.js';
 export { verifySnapshots } from './verify-snapshots.js';
 export { heldStreams, snapshotAt, snapshotOf, type Held } from './streams.js';
 export { rowsTogether } from './together.js';
