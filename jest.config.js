@@ -26,4 +26,6 @@ export default {
   testTimeout: 60_000,
   // Two cores are the least that the suites are run on; Postgres and Kafka want one of them.
   maxWorkers: 2,
+  // What the modules of a suite leave behind is never given back, and collecting garbage takes ever longer.
+  workerIdleMemoryLimit: '1GB',
 };

@@ -280,6 +280,15 @@ describe('SHA256SUMS and its signature', () => {
     given(created, signature).when(acceptShasums('of another key')).yields(shasums);
   });
 
+  it('are told of once, though the signature comes again: where nobody was answered, or for the key that has come', () => {
+    given(created, signature).when(acceptSignature()).yields();
+    given(created, shasums, signature).when(acceptSignature('no key')).yields();
+    given(created, shasums, signature).when(acceptSignature()).yields(verified);
+    given(created, platformCreated(linux), binary(linux), shasums, signature)
+      .when(acceptSignature())
+      .yields(verified, published('linux_amd64'));
+  });
+
   it('must agree where there is a platform', () => {
     given(created, platformCreated(linux), shasums)
       .when(acceptSignature('of another key'))

@@ -173,7 +173,9 @@ export const registryProviderVersion: Decider<
       if (before.signature?.verified) throw alreadyUploaded('The signature');
       if (flaw !== null && hasPlatforms(before)) throw unprocessable(`SHA256SUMS.sig: ${flaw}`);
       const data = { ...ofState(before), size, sha256 };
-      return followed(before, flaw, [{ type: 'RegistryProviderSignatureUploaded', data }]);
+      // The same once more is no news: sent again by who was not answered, or because the key is there now.
+      const isKnown = before.signature?.sha256 === sha256;
+      return followed(before, flaw, isKnown ? [] : [{ type: 'RegistryProviderSignatureUploaded', data }]);
     },
     CreatePlatform: ({ platform, ...given }, state) => {
       const before = active(state);
