@@ -11,6 +11,7 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
+import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { pruningChore } from './audit-trail.chore.js';
@@ -37,8 +38,7 @@ const set = async (organization: string, days: number | null, by: Api = server):
   expect(body.data.attributes).toEqual({ 'retention-days': days });
 };
 
-const prune = () =>
-  pruningChore(server.database, clock).run({ signal: new AbortController().signal, done: () => undefined });
+const prune = () => oneRound(pruningChore(server.database, clock));
 
 const views = (): readonly View[] => viewsOf([auditTrailSettingsSlice, auditTrailSlice(server.store.kinds)]);
 

@@ -5,12 +5,11 @@ import { CurrentActor, demand, type Actor } from '#access';
 import type { Query as QueryOf } from '#json-api';
 import { Exports } from './audit-trail.exports.js';
 import { Pages } from './audit-trail.pages.js';
-import { pageQuestionOf, questionOf } from './audit-trail.question.js';
+import { namesPages, pageQuestionOf, questionOf } from './audit-trail.question.js';
 
 const JSON_LINES = 'application/x-ndjson';
 
 const JSON_WHOLE = 'application/json';
-const PAGED = ['page', 'page[number]', 'page[size]'];
 
 /** How much a type is wanted, by its own name; 0: not at all (RFC 9110, 12.5.1). */
 const weightOf = (type: string, accept: string): number => {
@@ -24,7 +23,7 @@ const weightOf = (type: string, accept: string): number => {
 
 /** Readers in use accept anything, and get plain JSON in pages (clients.md §6): lines are for who wants nothing else more. */
 const wantsLines = (accept: string, query: QueryOf): boolean =>
-  weightOf(JSON_LINES, accept) > weightOf(JSON_WHOLE, accept) && PAGED.every((name) => query[name] === undefined);
+  weightOf(JSON_LINES, accept) > weightOf(JSON_WHOLE, accept) && !namesPages(query);
 
 @Controller('api/v2')
 export class AuditTrailController {

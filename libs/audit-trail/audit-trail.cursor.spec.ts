@@ -11,6 +11,7 @@ import {
   makeRun,
   makeWorkspace,
 } from '../../test/support/seeds.js';
+import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
 import type { CursorPagination } from './cursor.js';
@@ -55,8 +56,7 @@ const readOn = async (reader: Api, after: string, query: Readonly<Record<string,
   return pages;
 };
 
-const prune = () =>
-  pruningChore(server.database, clock).run({ signal: new AbortController().signal, done: () => undefined });
+const prune = () => oneRound(pruningChore(server.database, clock));
 
 const refusal = async (reader: Api, after: string): Promise<string> => {
   const { body } = answered(await ask(reader, { after }), 422);

@@ -1,6 +1,7 @@
 import { sql, type Message } from '#kernel';
 import { caughtUp, rebuild, verify, viewsOf, type View } from '#event-store';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../../test/support/seeds.js';
+import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
 import { auditTrailSlice } from './audit-trail.slice.js';
@@ -19,12 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** How many entries a round of the chore removes. */
-const prune = async (): Promise<number> => {
-  let pruned = 0;
-  const done = (things = 1): void => void (pruned += things);
-  await pruningChore(server.database, clock).run({ signal: new AbortController().signal, done });
-  return pruned;
-};
+const prune = () => oneRound(pruningChore(server.database, clock));
 
 const stored = () => server.database.rows(sql`select * from audit_trail_entries order by organization, timestamp`);
 const context = {

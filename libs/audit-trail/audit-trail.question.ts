@@ -51,6 +51,10 @@ export const questionOf = (query: Query, organization: string, now: Date): Quest
 // Splunk's app says `page`.
 const numberIn = (query: Query): string | undefined => parameter(query, 'page[number]') ?? parameter(query, 'page');
 
+/** Whether somebody has pages in mind, well put or not. */
+export const namesPages = (query: Query): boolean =>
+  ['page', 'page[number]', 'page[size]'].some((name) => query[name] !== undefined);
+
 export const pageQuestionOf = (query: Query, question: Question): PageQuestion => {
   const number = numberIn(query);
   const page = pageOf({ ...query, 'page[number]': number }, MAX_SIZE, MAX_SIZE);

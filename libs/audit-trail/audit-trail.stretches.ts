@@ -20,7 +20,9 @@ export const trailFor = async (
   actor: Actor,
   walk: Walk | null = null,
 ): Promise<TrailState> => {
-  const trail = await readTrail(store.database, actor, question, { walk, untold: untoldIn(store.kinds) });
+  // Asked of cursors alone.
+  const untold = question.after ? untoldIn(store.kinds) : [];
+  const trail = await readTrail(store.database, actor, question, { walk, untold });
   if (!trail) throw notFound();
   return { ...trail, accessors: [...trail.accessors, ...(await actorsNamed(store, question))] };
 };

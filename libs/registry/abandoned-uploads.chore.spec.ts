@@ -5,6 +5,7 @@ import { BlobStore, type BlobContent } from '#blob-store';
 import { MovedClock } from '../../test/support/clocks.js';
 import { makeRelease, upload, type Archive, type Release } from '../../test/support/releases.js';
 import { answered, makeOrganization } from '../../test/support/seeds.js';
+import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { abandonedUploads } from './index.js';
 import { openUpload } from './release-files.queries.js';
@@ -34,12 +35,8 @@ beforeEach(async () => {
   id = (await release.addPlatform(linux)).id as string;
 });
 
-const keepHouse = async (blobs: BlobStore = server.house.blobs): Promise<number> => {
-  let done = 0;
-  const chore = abandonedUploads(server.database, blobs, clock);
-  await chore.run({ signal: new AbortController().signal, done: () => void (done += 1) });
-  return done;
-};
+const keepHouse = (blobs: BlobStore = server.house.blobs): Promise<number> =>
+  oneRound(abandonedUploads(server.database, blobs, clock));
 
 const notes = async (): Promise<string[]> => {
   const rows = await server.database.rows<{ id: string }>(sql`select id from registry.open_uploads order by id`);

@@ -8,6 +8,7 @@ import { logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
+import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { retentionChore } from './index.js';
 import { deleteOlders, dontDeletes } from './spec.js';
@@ -58,11 +59,7 @@ const set = async (of: string, policy: object): Promise<void> => {
 };
 
 /** Once through all that is due; how much that was. */
-const keepHouse = async (): Promise<number> => {
-  let done = 0;
-  await chore.run({ signal: new AbortController().signal, done: () => void (done += 1) });
-  return done;
-};
+const keepHouse = () => oneRound(chore);
 
 /** Those whose data is still there, of these. */
 const keptOf = async (versions: readonly string[]): Promise<readonly string[]> => {

@@ -3,23 +3,12 @@ import type { Aggregate } from '#event-store';
 import { registry, slices } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
+import { ofUsers, type Tree } from './somebody.js';
 
 // States of streams are kept. Whose name is in one is held while it is written, or they could be forgotten behind its back: so
 // a decider says whom its states name. Here they are made of events that name somebody wherever an event can.
 
 const STREAM = 'the stream';
-
-type Tree = Record<string, unknown>;
-
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
-
-/** With users where anybody is. */
-const ofUsers = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(ofUsers);
-  if (!isTree(value)) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, ofUsers(member)]));
-  return ['type', 'id', 'name'].every((key) => key in value) ? { ...members, type: 'users' } : members;
-};
 
 const put = (tree: Tree, [key = '', ...rest]: readonly string[], text: string): void => {
   if (rest.length === 0) tree[key] = text;

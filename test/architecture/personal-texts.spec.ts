@@ -3,6 +3,7 @@ import type { PersonalText } from '#kernel';
 import { registry } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
+import { isSomebody, isTree, ofUsers } from './somebody.js';
 
 /** These are nobody's, by the event and where they stand in it. */
 const NOBODYS: Readonly<Record<string, string>> = {
@@ -12,22 +13,7 @@ const NOBODYS: Readonly<Record<string, string>> = {
 
 const STREAM = 'the stream';
 
-type Tree = Record<string, unknown>;
 type Place = Pick<PersonalText, 'at' | 'kind'> & { readonly person?: unknown };
-
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
-
-/** { type, id, name } is somebody; but outputs have these as well. */
-const isSomebody = (value: Tree): boolean =>
-  ['type', 'id', 'name'].every((key) => key in value) && !('sensitive' in value);
-
-/** The sample with users where anybody is named. */
-const ofUsers = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(ofUsers);
-  if (!isTree(value)) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, ofUsers(member)]));
-  return isSomebody(value) ? { ...members, type: 'users' } : members;
-};
 
 /** Every place where somebody is named, or how they are reached. */
 const placesIn = (value: unknown, at: readonly string[] = []): Place[] => {

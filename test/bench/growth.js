@@ -8,6 +8,7 @@ import pg from 'pg';
 import { PROJECT } from './product.js';
 import { missingPrograms } from './programs.js';
 import { medians } from './statistics.js';
+import { modulesOf, openStore } from './store.js';
 import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
 import { table, verdict } from './table.js';
 
@@ -43,47 +44,13 @@ const CONTEXT = {
   causation: null,
 };
 
-let modules = null;
-
-/** Of the first product, for all of them: a process can load the build once. */
-const modulesOf = (product) =>
-  (modules ??= Promise.all(
-    [
-      'libs/kernel/index.js',
-      'libs/event-store/index.js',
-      'libs/host/index.js',
-      'libs/workspaces/workspace.js',
-      'apps/slices.js',
-    ].map((file) => product.import(file)),
-  ).then((found) => Object.assign({}, ...found)));
-
-/** The log of the product's database, as its own processes write it. */
-const openStore = async (product) => {
-  const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
-  const database = new Database({ url: await product.databaseUrl(), connections: 1, applicationName: 'bench' });
-  const projections = slices.flatMap((slice) => slice.projections);
-  const store = new EventStore(
-    database,
-    registry,
-    projections,
-    new SystemClock(),
-    new RandomIds(),
-    product.encryptionKey,
-  );
-  const close = async () => {
-    store.signal.stop();
-    await database.close();
-  };
-  return { store, close };
-};
-
 const make = (product, path, type, attributes) =>
   product.request('POST', path, { data: { type, attributes } }).then((text) => JSON.parse(text).data);
 
 /** Appends them many at a time, after the model of one that the API has made: it would take minutes for all of them. */
 const grow = async (product, size) => {
   const { fold, workspace } = await modulesOf(product);
-  const { store, close } = await openStore(product);
+  const { store, close } = await openStore(product, 1);
   const organization = { name: ORGANIZATION, email: 'a@bench.test' };
   await make(product, '/api/v2/organizations', 'organizations', organization);
   const path = `/api/v2/organizations/${ORGANIZATION}/workspaces`;

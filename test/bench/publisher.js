@@ -8,6 +8,7 @@ import { fillLog, seedModel } from './filled-log.js';
 import { Product } from './product.js';
 import { output } from './programs.js';
 import { percentile } from './statistics.js';
+import { openStore } from './store.js';
 import { table, verdict } from './table.js';
 
 const SHARE = 0.6;
@@ -62,20 +63,7 @@ const backlogOf = async (product) => {
 
 /** Appends at a steady rate; how old each event was when a consumer had it, in ms. */
 const lagsOf = async (product, brokers, seconds) => {
-  const { Database, EventStore } = await product.import('libs/event-store/index.js');
-  const { RandomIds, SystemClock } = await product.import('libs/host/index.js');
-  const { registry, slices } = await product.import('apps/slices.js');
-  const projections = slices.flatMap((slice) => slice.projections);
-  const database = new Database({ url: await product.databaseUrl(), connections: 4, applicationName: 'bench' });
-  const store = new EventStore(
-    database,
-    registry,
-    projections,
-    new SystemClock(),
-    new RandomIds(),
-    product.encryptionKey,
-  );
-
+  const { store, close } = await openStore(product, 4);
   const kafka = new kafkajs.Kafka({ brokers, clientId: 'bench', logLevel: kafkajs.logLevel.ERROR });
   const consumer = kafka.consumer({ groupId: PREFIX, maxWaitTimeInMs: 5 });
   const lags = [];
@@ -113,7 +101,7 @@ const lagsOf = async (product, brokers, seconds) => {
     return lags;
   } finally {
     await consumer.disconnect();
-    await database.close();
+    await close();
   }
 };
 

@@ -11,6 +11,7 @@ import {
   resource,
   type Member,
 } from '../support/seeds.js';
+import { until } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 // Somebody who has done more than can be gone through while others wait.
@@ -111,7 +112,7 @@ describe('somebody who is named in twenty thousand places', () => {
   it('is in none of them any more when the chore has been at it', async () => {
     const chore = new ChoreRunner(server.database, forgottenNames(server.house.forgetting), server.house.logger);
     chore.start();
-    while (!(await isCleaned())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(isCleaned, 'the chore is through');
     await chore.stop();
     expect(await named()).toBe(0);
     const states = await server.database.rows(

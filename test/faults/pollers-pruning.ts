@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from '#kernel';
 import { Database } from '#event-store';
+import { oneRound } from '../support/chores.js';
 import { pruningChore } from '#audit-trail';
 import { SystemClock } from '#host';
 import { POLLS, Shelf } from './pollers.js';
@@ -34,7 +35,7 @@ export const pruneAway = async (
     const chore = pruningChore(database, new SystemClock());
     for (let days = DAYS - 1; days > 0 && goesOn();) {
       if (await keep(days)) days -= 1;
-      await chore.run({ signal: new AbortController().signal, done: () => undefined });
+      await oneRound(chore);
       await pause(500);
     }
   } finally {

@@ -7,6 +7,7 @@ import { FolderBlobs } from '#blob-store';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
 import { abandonedUploads } from '#registry';
+import { oneRound } from '../support/chores.js';
 import { MovedClock } from '../support/clocks.js';
 import { freshDatabase } from '../support/database.js';
 import { layLine } from '../support/line.js';
@@ -220,8 +221,7 @@ const keepHouseInThreeDays = async (database: Database, folder: string): Promise
   // The first to store something clears away what others had begun to write.
   await blobs.put('other', Buffer.alloc(1));
   await blobs.delete('other');
-  const chore = abandonedUploads(database, blobs, clock);
-  await chore.run({ signal: new AbortController().signal, done: () => undefined });
+  await oneRound(abandonedUploads(database, blobs, clock));
 };
 
 describe('kill -9 in the middle of uploads', () => {

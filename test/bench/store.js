@@ -1,0 +1,27 @@
+let modules = null;
+
+/** Of the first product, for all of them: a process can load the build once. */
+export const modulesOf = (product) =>
+  (modules ??= Promise.all(
+    [
+      'libs/kernel/index.js',
+      'libs/event-store/index.js',
+      'libs/host/index.js',
+      'libs/workspaces/workspace.js',
+      'apps/slices.js',
+    ].map((file) => product.import(file)),
+  ).then((found) => Object.assign({}, ...found)));
+
+/** The log of the product's database, as its own processes write it. */
+export const openStore = async (product, connections) => {
+  const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
+  const projections = slices.flatMap((slice) => slice.projections);
+  const database = new Database({ url: await product.databaseUrl(), connections, applicationName: 'bench' });
+  const { encryptionKey } = product;
+  const store = new EventStore(database, registry, projections, new SystemClock(), new RandomIds(), encryptionKey);
+  const close = async () => {
+    store.signal.stop();
+    await database.close();
+  };
+  return { store, close };
+};

@@ -1,0 +1,9 @@
+import type { Chore } from '#event-store';
+
+/** One round, through all that is due; resolves to how much that was. */
+export const oneRound = async (chore: Chore): Promise<number> => {
+  let count = 0;
+  const done = (things = 1): void => void (count += things);
+  await chore.run({ signal: new AbortController().signal, done });
+  return count;
+};
