@@ -53,7 +53,7 @@ export default {
     {
       name: 'kernel-imports-nothing',
       severity: 'error',
-      from: { path: '^libs/kernel/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^libs/kernel/', pathNot: '[./]spec\\.ts$' },
       to: { pathNot: '^libs/kernel/' },
     },
     {

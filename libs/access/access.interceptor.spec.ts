@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ExecutionContext } from '@nestjs/common';
 import { defer, firstValueFrom, of, throwError } from 'rxjs';
 import { Database } from '#event-store';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { contextOf, standingIn, standingsOf, systemContext, type Actor, type Identity, type TeamRow } from './actor.js';
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './organization-access.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Clock, sql, unavailable, type Sql } from '#kernel';
 import { Database, type Row } from '#event-store';
 import { answered, makeOrganization, makeToken } from '../../test/support/seeds.js';

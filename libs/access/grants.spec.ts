@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { capabilitiesOf, gives, PROJECT_FIELDS, PROJECT_LEVELS, WORKSPACE_FIELDS, WORKSPACE_LEVELS } from './grants.js';
 import type { Capability, Grant, ProjectAccess, ProjectWorkspaceAccess, WorkspaceAccess } from './grants.js';
 

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { caughtUp, rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
 import {

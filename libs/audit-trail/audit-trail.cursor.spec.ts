@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { wholeLog } from '../../test/support/log.js';

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql, type Message } from '#kernel';
 import { caughtUp, rebuild, verify, viewsOf, type View } from '#event-store';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../../test/support/seeds.js';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { sql, type Sql } from '#kernel';
 import { caughtUp, verify, viewsOf } from '#event-store';
 import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';

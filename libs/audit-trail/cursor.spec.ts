@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import { Refused } from '#kernel';
 import { cursorPagination, stretchAfter, type Following } from './cursor.js';
 

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import type { AuditRow, Recorded } from '#kernel';
 import { entryOf, shown } from './entry.js';
 

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import { Refused } from '#kernel';
 import { isFiltered, parseFilter, UNFILTERED } from './filter.js';
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { Refused } from '#kernel';
 import { parseMoment } from './moment.js';
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { lengthOf, pageIn, type Stretch } from './stretch.js';
 
 const numbersIn = ({ from, to }: Stretch): number[] => {

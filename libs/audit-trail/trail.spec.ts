@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { EventRegistry, Recorded } from '#kernel';
 import { continueTrails, type Trail, type Turn } from './trail.js';
 

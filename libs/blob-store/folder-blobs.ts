@@ -11,9 +11,7 @@ import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } fr
 const DRAFTS = '.drafts';
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
-// Not `instanceof Error`: Node's own errors are none of the `Error` that code in a `vm` context sees (Jest's tests).
-const codeOf = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Null where there is no such file; ENOTDIR is a key below another key. */
 const unlessMissing = async <T>(work: Promise<T>): Promise<T | null> => {

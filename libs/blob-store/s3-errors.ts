@@ -1,6 +1,6 @@
 import { unavailable } from '#kernel';
 
-/** The parts of the SDK's errors that we act on. Not by `instanceof`: see `codeOf` in folder-blobs.ts. */
+/** The parts of the SDK's errors that we act on. */
 type Told = {
   readonly name?: unknown;
   readonly code?: unknown;
@@ -8,7 +8,7 @@ type Told = {
   readonly $metadata?: { readonly httpStatusCode?: number };
 };
 
-const told = (error: unknown): Told => (typeof error === 'object' && error !== null ? error : {});
+const told = (error: unknown): Told => (error instanceof Error ? error : {});
 
 const statusOf = (error: unknown): number | undefined => told(error).$metadata?.httpStatusCode;
 

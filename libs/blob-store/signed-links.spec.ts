@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Clock, Refused } from '#kernel';
 import { LINK_LIFE_MS, SignedLinks } from './index.js';
 

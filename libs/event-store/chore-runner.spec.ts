@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { ChoreRunner, type Round } from './chore-runner.js';
@@ -39,7 +39,7 @@ const start = (run: (round: Round) => Promise<void> | void, everyMs = SOON_MS) =
 
 /** What a metric says of the chore. */
 const counted = async (metric: (typeof choreMetrics)['done' | 'failures']): Promise<number> =>
-  (await metric.get()).values[0]?.value ?? 0;
+  (await metric.get()).values.find(({ labels }) => labels.chore === 'dusting')?.value ?? 0;
 
 describe('a chore', () => {
   it('is run at the start, and at intervals', async () => {

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { Refused, sql, type Recorded } from '#kernel';
 import { FollowerRunner, type Log } from './follower-runner.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { sql, type EventContext, type EventKinds, type Message, type NameColumn, type Projection } from '#kernel';
 import { EventStore } from './event-store.js';

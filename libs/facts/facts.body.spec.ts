@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { Refused } from '#kernel';
 import { factIn, factSchemas, factsIn } from './facts.body.js';
 import { nameOf, OWN, ROWS } from './facts.catalogue.js';

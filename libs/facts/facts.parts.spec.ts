@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { factIn } from './facts.body.js';
 import { inParts, LOCKS_AT_ONCE } from './facts.parts.js';
 import { factOf } from './spec.js';

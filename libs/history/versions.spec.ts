@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { eventAt } from './spec.js';
 import { nextVersion, type Data, type NewVersion, type Standing } from './versions.js';
 

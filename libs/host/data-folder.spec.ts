@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DataFolderInUse, keepSecret, takeDataFolder } from './data-folder.js';
 import { childRunning, kill, removeFolder, temporaryFolder } from './spec.js';
 

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import { RandomIds, SystemClock } from './machine.js';
 
 describe('the machine', () => {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BadSettings, readSettings, settingsHelp } from './settings.js';
 import { removeFolder, temporaryFolder } from './spec.js';
 

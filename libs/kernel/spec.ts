@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { decide, fold, type Decider } from './decider.js';
 import type { Message } from './message.js';
 import { Refused, type RefusalKind } from './refused.js';

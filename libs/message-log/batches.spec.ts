@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import type { EventKind } from '#kernel';
 import { house, houseKinds } from '../../test/support/kafka/index.js';
 import { inRequests } from './batches.js';

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import type { EventContext, EventKind, Recorded } from '#kernel';
 import { houseKinds, recorded } from '../../test/support/kafka/index.js';
 import { toMessage } from './cloud-event.js';

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import kafkajs, { type Message } from 'kafkajs';
 import { quiet, readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
 import { chunksOf, Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
@@ -93,7 +93,7 @@ describe('an inbox', () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 300));
     const { taken, collect, full } = collector(300);
-    const warn = jest.fn<KafkaLogger['warn']>();
+    const warn = vi.fn<KafkaLogger['warn']>();
     let failures = 0;
     openInbox(
       topic,

@@ -1,4 +1,4 @@
-import { jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import kafkajs from 'kafkajs';
 import type { Recorded } from '#kernel';
 import {
@@ -95,7 +95,7 @@ describe('topics', () => {
     await admin.connect();
     const retention = [{ name: 'retention.ms', value: '60000' }];
     await admin.createTopics({ topics: [{ topic: 'a.lamps', numPartitions: 2, configEntries: retention }] });
-    const warn = jest.fn();
+    const warn = vi.fn<KafkaLogger['warn']>();
 
     await logTo('a', { ...quiet, warn }).ensureTopics(topicsOf(houseKinds, 'a'));
 
@@ -190,7 +190,7 @@ describe('publishing', () => {
 describe('a connection at rest', () => {
   it('sets no timers, and never one in the past', async () => {
     const log = await readyLog('g');
-    const set = jest.spyOn(globalThis, 'setTimeout');
+    const set = vi.spyOn(globalThis, 'setTimeout');
     try {
       await log.publish(house(50, 5));
       const before = set.mock.calls.length;
@@ -227,7 +227,7 @@ describe('a broker that dies', () => {
   }, 180_000);
 
   it('is said once to the caller, and not at all where only kafkajs minds', async () => {
-    const warn = jest.fn();
+    const warn = vi.fn<KafkaLogger['warn']>();
     const log = logTo('h', { ...quiet, warn });
     await log.connect();
     await kafka.kill();

@@ -1,33 +1,40 @@
 import { createRequire } from 'node:module';
-import { jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mendRequestQueue, type RequestQueue } from './request-queue.js';
 
 type Prototype = { scheduleCheckPendingRequests: () => void };
 type QueueClass = { new (options: object): RequestQueue & { destroy(): void }; prototype: Prototype };
 
-const Queue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as QueueClass;
-const asReleased = Queue.prototype.scheduleCheckPendingRequests;
+const require = createRequire(import.meta.url);
+const path = require.resolve('kafkajs/src/network/requestQueue/index.js');
+const inUse = require.cache[path];
+let Queue: QueueClass;
 
 const logger = { debug: () => undefined, warn: () => undefined };
 
 /** The delays that the queue asks timers for within 20 fired timers, after an answer has come and nothing is pending. */
 const delaysAfterAnAnswer = (): readonly (number | undefined)[] => {
   const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
-  const set = jest.spyOn(globalThis, 'setTimeout');
+  const set = vi.spyOn(globalThis, 'setTimeout');
   queue.checkPendingRequests();
-  for (let fired = 0; fired < 20; fired += 1) jest.advanceTimersToNextTimer();
+  for (let fired = 0; fired < 20; fired += 1) vi.advanceTimersToNextTimer();
   const delays = set.mock.calls.map(([, delay]) => delay);
   queue.destroy();
   return delays;
 };
 
 describe('the queue of requests to a broker', () => {
-  beforeEach(() => jest.useFakeTimers());
+  beforeEach(() => {
+    // As released: what a spec before has connected with is mended.
+    Reflect.deleteProperty(require.cache, path);
+    Queue = require(path) as QueueClass;
+    vi.useFakeTimers();
+  });
 
   afterEach(() => {
-    jest.restoreAllMocks();
-    jest.useRealTimers();
-    Queue.prototype.scheduleCheckPendingRequests = asReleased;
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    require.cache[path] = inUse;
   });
 
   it('spins on negative delays as released: when this fails, kafkajs was mended and request-queue.ts can go', () => {
@@ -45,13 +52,13 @@ describe('the queue of requests to a broker', () => {
     mendRequestQueue();
     for (const throttle of [250, 0]) {
       const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
-      const sent = jest.fn();
+      const sent = vi.fn<() => void>();
       const request = { send: sent, expectResponse: true, correlationId: 1 };
       Object.assign(queue, { throttledUntil: Date.now() + throttle, pending: [request] });
       queue.scheduleCheckPendingRequests();
-      if (throttle > 0) jest.advanceTimersByTime(throttle - 1);
+      if (throttle > 0) vi.advanceTimersByTime(throttle - 1);
       expect(sent).not.toHaveBeenCalled();
-      jest.advanceTimersByTime(20);
+      vi.advanceTimersByTime(20);
       expect(sent).toHaveBeenCalledTimes(1);
       queue.destroy();
     }

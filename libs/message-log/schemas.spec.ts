@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
 import type { EventKind, EventRegistry } from '#kernel';
 import { houseKinds, recorded } from '../../test/support/kafka/index.js';
 import { asyncApi } from './async-api.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Clock, sql } from '#kernel';
 import { rebuild, verify, viewsOf } from '#event-store';
 import { logLength, wholeLog } from '../../test/support/log.js';

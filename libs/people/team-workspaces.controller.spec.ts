@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify, viewsOf } from '#event-store';
 import { wholeLog } from '../../test/support/log.js';
 import {

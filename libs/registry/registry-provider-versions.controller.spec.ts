@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql, type Message } from '#kernel';
 import { caughtUp, verify, verifySnapshots, viewsOf, type Chore } from '#event-store';
 import { systemContext } from '#access';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Clock, sql } from '#kernel';
 import { EncryptedBlobs } from '#blob-store';
 import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';

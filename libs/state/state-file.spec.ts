@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { Refused } from '#kernel';
 import { parseStateFile, withSerial, type StateFile } from './state-file.js';

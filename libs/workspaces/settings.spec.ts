@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, it } from 'vitest';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS, type SettingsInput, type WorkspaceSettings } from './settings.js';
 import { workspace, type Surroundings, type WorkspaceEvent } from './workspace.js';

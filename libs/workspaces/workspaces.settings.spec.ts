@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { viewsOf, verify } from '#event-store';
 import { answered, makeOrganization, makeProject, refusalOf, resource } from '../../test/support/seeds.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import prettier from 'prettier';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../apps/slices.js';
 import { pages } from './pages.js';
 import { permissionsOf, routes, trailOf } from './routes.js';

@@ -45,7 +45,7 @@ const specsIn = async (folder: string): Promise<Naming[]> =>
 const rowFiles = async (): Promise<ReadonlyMap<Row, string>> => {
   const files = (await filesIn(MATRIX_ROWS)).filter((file) => !file.endsWith('/index.ts'));
   const found = files.map(async (file) => {
-    const exported = Object.values((await import(`../../${file.replace(/\.ts$/, '.js')}`)) as object);
+    const exported = Object.values((await import(join(ROOT, file))) as object);
     return exported.flatMap((rows) => (Array.isArray(rows) ? (rows as Row[]) : [])).map((row) => [row, file] as const);
   });
   return new Map((await Promise.all(found)).flat());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
 import { followerMetrics } from '../../libs/event-store/metrics.js';
 import { sql } from '#kernel';
@@ -34,6 +34,10 @@ let callers: readonly Api[];
 let known: Known;
 const told: { readonly what: string; readonly deed: Deed; readonly answer: Answer }[] = [];
 
+/** Of all followers of this process, so of those of specs before, too. */
+const failures = async (): Promise<unknown> => (await followerMetrics.failures.get()).values;
+let failuresBefore: unknown;
+
 /** Each has the next turn when they are through with the last. */
 const together = async (turns: number, take: (turn: number, writer: number) => Promise<void>): Promise<void> => {
   let next = 0;
@@ -56,6 +60,7 @@ const isAllowed = ({ done, refused }: Deed, { status, text }: Answer): boolean =
   status === done || (refused.includes(status) && (status !== 503 || text.includes(PENDING)));
 
 beforeAll(async () => {
+  failuresBefore = structuredClone(await failures());
   server = await startTestServer({ followers: true });
   const { ownersTeam, defaultProject } = await makeOrganization(server, 'acme');
   const member = await makeMember(server, 'acme', 'ada', [ownersTeam]);
@@ -113,8 +118,7 @@ describe('after all of it', () => {
   beforeAll(followersAreThrough);
 
   it('no follower has failed', async () => {
-    const { values } = await followerMetrics.failures.get();
-    expect(values).toEqual([]);
+    expect(await failures()).toEqual(failuresBefore);
   });
 
   it('views, followers and snapshots are what the log says', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemContext } from '#access';
 import { Clock, sql } from '#kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';

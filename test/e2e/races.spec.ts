@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import { caughtUp } from '#event-store';
 import { sql } from '#kernel';
 import { StandingClock } from '../support/clocks.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { AskedAll } from './describe-matrix.js';
 import { nameOf } from './matrix.js';
 

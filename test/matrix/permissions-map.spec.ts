@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '#access';
 import { answered, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';

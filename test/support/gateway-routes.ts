@@ -42,7 +42,7 @@ export const filesOf = async (suffix: RegExp): Promise<string[]> =>
   (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
 
 const roomOf = async (file: string): Promise<Room> => {
-  const exported = Object.values((await import(`../../libs/${file.replace(/\.ts$/, '.js')}`)) as object);
+  const exported = Object.values((await import(join(LIBS, file))) as object);
   const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
   return { file, name, controllers: exported.filter(isController) };
 };

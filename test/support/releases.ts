@@ -86,10 +86,15 @@ export class Release {
     return { os, arch, filename: nameOfArchive({ name, version, os, arch }), shasum: sha256Of(bytes), bytes };
   }
 
-  /** Declares the platform of a zip; the document of it. */
-  async addPlatform({ os, arch, filename, shasum }: Archive): Promise<any> {
+  /** Declares the platform of a zip. */
+  declarePlatform({ os, arch, filename, shasum }: Archive): Promise<Answer> {
     const body = resource('registry-provider-platforms', { os, arch, filename, shasum });
-    return answered(await this.api.post(`${this.path}/platforms`, body), 201).body.data;
+    return this.api.post(`${this.path}/platforms`, body);
+  }
+
+  /** Its document. */
+  async addPlatform(archive: Archive): Promise<any> {
+    return answered(await this.declarePlatform(archive), 201).body.data;
   }
 
   platformPath({ os, arch }: Pick<Archive, 'os' | 'arch'>): string {

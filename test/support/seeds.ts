@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import type { Answer, Api } from './server.js';
 
 /** The body of a JSON:API request. */

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, it } from 'vitest';
 import { answered, makeWorkspace, related, resource } from '../../support/seeds.js';
 import { refusing, type Bad } from './refusing.js';
 

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Specs see the sources: `#…` of package.json by the condition that tsconfig.json names too.
+  ssr: { resolve: { conditions: ['source', 'node'] } },
+  test: {
+    include: ['{libs,apps,test}/**/*.spec.ts'],
+    globalSetup: ['./test/support/global-setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two cores are the least that the suites are run on; Postgres and Kafka want one of them.
+    maxWorkers: 2,
+    // A worker loads Nest, pg and the house once, not anew for each of its files: a quarter of the time of all (ADR 27).
+    isolate: false,
+    // The rest is said of each file; what fails is said once more at the end.
+    slowTestThreshold: 10_000,
+  },
+});
