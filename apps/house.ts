@@ -51,7 +51,7 @@ const layFoundation = async (settings: Settings, logger: Logger): Promise<Founda
   const folder = await takeDataFolder(settings.dataFolder);
   const postgres = await startEmbeddedPostgres({
     folder: join(settings.dataFolder, 'postgres'),
-    log: logger,
+    logger,
     onExit: ({ restartIn }) => logger.error(`the embedded Postgres ended; it is started again in ${restartIn} ms`),
   });
   const databaseUrl = postgres.socketUrl ?? postgres.url;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { createParamDecorator, Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
@@ -45,9 +46,10 @@ export const identifyCaller = async (request: AuthenticatedRequest, authenticato
 const USER_AGENT_MAX = 512;
 
 /** What an event keeps of the request that led to it. */
-export const requestOf = ({ id, ip, headers }: FastifyRequest): EventContext['request'] => ({
+export const requestOf = ({ id, ip, socket, headers }: FastifyRequest): EventContext['request'] => ({
   id,
-  address: ip,
+  // A proxy may pass on whatever its client said of itself.
+  address: isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip,
   userAgent: headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
 });
 

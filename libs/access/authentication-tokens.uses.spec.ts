@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql, unavailable, type Sql } from '#kernel';
+import { sql, unavailable, type Sql } from '#kernel';
 import { Database, type Row } from '#event-store';
+import { StandingClock } from '../../test/support/clocks.js';
 import { answered, makeOrganization, makeToken } from '../../test/support/seeds.js';
 import { anotherGateway, startTestServer, type TestServer } from '../../test/support/server.js';
 import { TokenUses } from './authentication-tokens.uses.js';
-
-class SetClock extends Clock {
-  time = Date.parse('2026-11-21T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
 
 /** A database that can be away. */
 class Unsteady extends Database {
@@ -20,7 +14,7 @@ class Unsteady extends Database {
   }
 }
 
-const clock = new SetClock();
+const clock = new StandingClock();
 let server: TestServer;
 let database: Unsteady;
 let path: string;
@@ -97,8 +91,7 @@ describe('when a token was last used', () => {
     const secret = await makeToken(server, path);
     const gateway = await anotherGateway(server);
     const { time } = clock;
-    clock.time += 3_600_000;
-    const expected = clock.now().toISOString();
+    const expected = clock.pass({ minutes: 60 });
     answered(await gateway.as(secret).get('/api/v2/account/details'), 200);
     clock.time = time;
     expect(await lastUsed()).toBeNull();

@@ -4,7 +4,7 @@ import type { Identity } from './actor.js';
 
 /**
  * A condition for the first statement of every request: fails it where access has changed since the caller was read.
- * AccessInterceptor then reads the caller anew and runs the request again, so that a permission taken away is gone at
+ * AccessFilter then reads the caller anew and runs the request again, so that a permission taken away is gone at
  * the next request on every gateway, without a lookup on each.
  */
 export const fresh = (actor: Identity): Sql => {

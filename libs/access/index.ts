@@ -1,4 +1,5 @@
 export { placeInOrganization } from './access.queries.js';
+export { AccessFilter } from './access.filter.js';
 export * from './access.module.js';
 export * from './authenticate.guard.js';
 export { Authenticator, hashOf } from './authenticator.js';

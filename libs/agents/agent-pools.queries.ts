@@ -47,7 +47,7 @@ const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
     where a.pool = ap.id and g.status not in ('exited', 'errored')
       and g.at >= ${new Date(now.getTime() - ERRORED_AFTER_MS).toISOString()}) as "agentCount",
   array(select w.id from workspaces w
-         where w.settings ->> 'agentPoolId' = ap.id and ${isSeenWorkspace(actor)} order by w.id) as workspaces,
+         where w.agent_pool = ap.id and ${isSeenWorkspace(actor)} order by w.id) as workspaces,
   ${workspacesIn('allowedWorkspaces', actor)} as "allowedWorkspaces",
   array(select p.id from agent_pool_scopes s join projects p on p.id = s.target
          where s.pool = ap.id and s.scope = 'allowedProjects' and ${isSeenProject(actor)}
@@ -128,7 +128,7 @@ export type AgentPoolForCommand = PlaceForPool & {
 
 /** Who names the pool, in the organization. */
 const users = (pool: string, organization: Sql) => ({
-  workspaces: sql`from workspaces where settings ->> 'agentPoolId' = ${pool}`,
+  workspaces: sql`from workspaces where agent_pool = ${pool}`,
   projects: sql`from projects where organization = ${organization} and settings ->> 'defaultAgentPoolId' = ${pool}`,
   organization: sql`from organizations where id = ${organization} and settings ->> 'defaultAgentPool' = ${pool}`,
 });

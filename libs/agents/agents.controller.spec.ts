@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
+import { StandingClock } from '../../test/support/clocks.js';
 import { logLength } from '../../test/support/log.js';
 import {
   answered,
@@ -12,17 +13,7 @@ import {
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 
-class SetClock extends Clock {
-  time = Date.parse('2026-11-21T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-  pass(minutes: number): void {
-    this.time += minutes * 60_000;
-  }
-}
-
-const clock = new SetClock();
+const clock = new StandingClock();
 let server: TestServer;
 let pool: string;
 let worker: Api;
@@ -81,7 +72,7 @@ describe('an agent', () => {
   it('says how it is, which is no event', async () => {
     const id = await register('busy');
     const before = await logLength(server.store);
-    clock.pass(1);
+    clock.pass({ minutes: 1 });
     const { body } = answered(await ping(id, 'busy'), 200);
     expect(body.data.attributes).toMatchObject({ status: 'busy', 'last-ping-at': clock.now().toISOString() });
     expect((await server.get(byId(id))).body).toEqual(body);
@@ -92,11 +83,11 @@ describe('an agent', () => {
 
   it('is unknown when it has not said so for a while, and errored when it never will again', async () => {
     const id = await register('silent');
-    clock.pass(3);
+    clock.pass({ minutes: 3 });
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
-    clock.pass(1);
+    clock.pass({ minutes: 1 });
     expect(await attributesOf(id)).toMatchObject({ status: 'unknown' });
-    clock.pass(120);
+    clock.pass({ minutes: 120 });
     expect(await attributesOf(id)).toMatchObject({ status: 'errored' });
     answered(await ping(id, 'idle'), 200);
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
@@ -149,7 +140,7 @@ describe('an agent', () => {
     expect(await countIn(other)).toBe(2);
     answered(await ping(first, 'exited', token), 200);
     expect(await countIn(other)).toBe(1);
-    clock.pass(121);
+    clock.pass({ minutes: 121 });
     expect(await countIn(other)).toBe(0);
   });
 });
@@ -163,7 +154,7 @@ describe('the list of agents', () => {
     clock.time = Date.parse('2026-11-22T08:00:00.000Z');
     for (const name of ['a', 'b', 'c']) {
       await register(name, token, listed);
-      clock.pass(60);
+      clock.pass({ minutes: 60 });
     }
   });
 

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { caughtUp, rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
+import { act, makeAudited, type Audited } from '../../test/support/audited.js';
+import { MovedClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeTeam,
-  makeWorkspace,
   refusalOf,
   resource,
   type SeededOrganization,
@@ -17,7 +18,7 @@ import { startTestServer, type Api, type TestServer } from '../../test/support/s
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { pruningChore } from './audit-trail.chore.js';
 import { auditTrailSettingsSlice, auditTrailSlice } from './audit-trail.slice.js';
-import { actionsOf, DAY_MS, MovedClock, readTrail } from './spec.js';
+import { actionsOf, DAY_MS, readTrail } from './spec.js';
 
 let server: TestServer;
 // It only goes ahead: what has been pruned once was too old ever after.
@@ -29,7 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const newOrganization = (): Promise<SeededOrganization> => makeOrganization(server, `kept-${(number += 1)}`);
+const newName = (): string => `kept-${(number += 1)}`;
+const newOrganization = (): Promise<SeededOrganization> => makeOrganization(server, newName());
 
 const path = (organization: string): string => `/api/v2/organizations/${organization}/audit-trail-settings`;
 const keep = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
@@ -123,15 +125,7 @@ describe('the settings of a trail', () => {
 });
 
 describe('entries are kept', () => {
-  type Place = { readonly name: string; readonly workspace: string; readonly reader: Api };
-  const makePlace = async (): Promise<Place> => {
-    const { name } = await newOrganization();
-    const workspace = await makeWorkspace(server, name, 'cellar');
-    return { name, workspace, reader: server.as(await makeOrganizationToken(server, name)) };
-  };
-  const lock = async (workspace: string): Promise<void> => {
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
-  };
+  const makePlace = (): Promise<Audited> => makeAudited(server, newName());
   const count = async (reader: Api): Promise<number> => (await readTrail(reader)).pagination.total_count;
 
   it('for longer, or for ever, pruned or not', async () => {
@@ -160,7 +154,7 @@ describe('entries are kept', () => {
   it('for a shorter time, from the next question on', async () => {
     const { name, workspace, reader } = await makePlace();
     clock.ahead += 2 * DAY_MS;
-    await lock(workspace);
+    await act(server, workspace, 'lock');
     expect(await count(reader)).toBeGreaterThan(1);
     await set(name, 1);
     expect(actionsOf(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
@@ -172,7 +166,7 @@ describe('entries are kept', () => {
   it('for longer only where they still were kept: what was too old once does not come back, not by a rebuild either', async () => {
     const { name, workspace, reader } = await makePlace();
     clock.ahead += 20 * DAY_MS;
-    await lock(workspace);
+    await act(server, workspace, 'lock');
     await set(name, null);
     const left = ['organization update', 'workspace lock'];
     expect(actionsOf(await readTrail(reader))).toEqual(left);

@@ -1,14 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  makeOrganization,
-  makeOrganizationToken,
-  makeToken,
-  makeWorkspace,
-  resource,
-  type SeededOrganization,
-} from '../../test/support/seeds.js';
+import { act, makeAudited, type Audited } from '../../test/support/audited.js';
+import { MovedClock } from '../../test/support/clocks.js';
+import { makeOrganization, makeOrganizationToken, makeToken, resource } from '../../test/support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { actionOf, actionsOf, ask, DAY_MS, idsOf, MovedClock, readTrail, type TrailPage } from './spec.js';
+import { actionOf, actionsOf, ask, DAY_MS, idsOf, readTrail, type TrailPage } from './spec.js';
 
 let server: TestServer;
 const clock = new MovedClock();
@@ -22,25 +17,14 @@ afterEach(() => {
   clock.ahead = 0;
 });
 
-type Place = { readonly organization: SeededOrganization; readonly workspace: string; readonly reader: Api };
-
-/** An organization of the test's own with a workspace, and who reads its trail. */
-const makePlace = async (): Promise<Place> => {
-  const organization = await makeOrganization(server, `house-${(number += 1)}`);
-  const workspace = await makeWorkspace(server, organization.name, 'cellar');
-  const reader = server.as(await makeOrganizationToken(server, organization.name));
-  return { organization, workspace, reader };
-};
-
-const act = async (workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
-  expect((await server.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {})).status).toBe(200);
-};
+/** One of the test's own. */
+const makePlace = (): Promise<Audited> => makeAudited(server, `house-${(number += 1)}`);
 
 /** Two entries each. */
 const lockAndUnlock = async (workspace: string, times: number): Promise<void> => {
   for (let time = 0; time < times; time += 1) {
-    await act(workspace, 'lock');
-    await act(workspace, 'unlock');
+    await act(server, workspace, 'lock');
+    await act(server, workspace, 'unlock');
   }
 };
 
@@ -62,7 +46,7 @@ const timesOf = ({ data }: TrailPage): string[] => data.map(({ timestamp }) => t
 
 describe('GET /organization/audit-trail', () => {
   it('tells what happened, newest first, in the form of the contract', async () => {
-    const { organization, workspace, reader } = await makePlace();
+    const { id, workspace, reader } = await makePlace();
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'spring cleaning' });
     const { data } = await readTrail(reader);
     const [account, [event]] = await Promise.all([
@@ -79,7 +63,7 @@ describe('GET /organization/audit-trail', () => {
         description: 'admin',
         type: 'Client',
         impersonator_id: null,
-        organization_id: organization.id,
+        organization_id: id,
       },
       request: { id: event?.context.request.id, address: '127.0.0.1', user_agent: 'node' },
       resource: { id: workspace, type: 'workspace', action: 'lock', meta: { reason: 'spring cleaning' } },
@@ -104,7 +88,7 @@ describe('GET /organization/audit-trail', () => {
   it('holds what was written, as soon as that was answered', async () => {
     const { workspace, reader } = await makePlace();
     for (const action of ['lock', 'unlock', 'lock', 'unlock', 'lock', 'unlock'] as const) {
-      await act(workspace, action);
+      await act(server, workspace, action);
       const { data } = await readTrail(reader, { 'page[size]': '1' });
       expect(data.map(actionOf)).toEqual([`workspace ${action}`]);
     }
@@ -113,17 +97,16 @@ describe('GET /organization/audit-trail', () => {
   it('never shows an organization what happened in another', async () => {
     const [first, second] = [await makePlace(), await makePlace()];
     await Promise.all([lockAndUnlock(first.workspace, 5), lockAndUnlock(second.workspace, 5)]);
-    for (const { organization, workspace, reader } of [first, second]) {
+    for (const { id, workspace, reader } of [first, second]) {
       const { data } = await readTrail(reader);
-      expect(new Set(data.map(({ auth }) => auth.organization_id))).toEqual(new Set([organization.id]));
+      expect(new Set(data.map(({ auth }) => auth.organization_id))).toEqual(new Set([id]));
       const locked = data.filter(({ resource: { type, action } }) => type === 'workspace' && action === 'lock');
       expect(locked.map(({ resource: { id } }) => id)).toEqual(Array<string>(5).fill(workspace));
     }
   });
 
   it.each(['application/vnd.api+json', 'text/html', '*/*'])('is plain JSON for who accepts %s', async (accept) => {
-    const { organization } = await makePlace();
-    const token = await makeOrganizationToken(server, organization.name);
+    const { token } = await makePlace();
     const headers = { authorization: `Bearer ${token}`, accept };
     const response = await fetch(`${server.url}/api/v2/organization/audit-trail`, { headers });
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -147,28 +130,28 @@ describe('CADASTRE_AUDIT_CLIENT_DETAILS', () => {
 
 describe('who may read the trail', () => {
   it('is the organization’s token, and its audit-trails token', async () => {
-    const { organization, reader } = await makePlace();
-    const path = `/api/v2/organizations/${organization.name}/authentication-token?token=audit-trails`;
+    const { name, reader } = await makePlace();
+    const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
     const auditor = server.as(await makeToken(server, path));
     expect(idsOf(await readTrail(auditor))).toEqual(idsOf(await readTrail(reader)));
   });
 
   it('is nobody else: 404 for a valid token, 401 for none or a bad one', async () => {
-    const { organization, reader } = await makePlace();
-    const team = await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`);
+    const { name, ownersTeam, reader } = await makePlace();
+    const team = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
     expect((await ask(server)).status).toBe(404);
     expect((await ask(server.as(team))).status).toBe(404);
     expect((await ask(server.as(null))).status).toBe(401);
     expect((await ask(server.as('nobody.atlasv1.nothing'))).status).toBe(401);
     await readTrail(reader);
-    await server.delete(`/api/v2/organizations/${organization.name}/authentication-token`);
+    await server.delete(`/api/v2/organizations/${name}/authentication-token`);
     expect((await ask(reader)).status).toBe(401);
   });
 
   it('is nobody once the organization is deleted', async () => {
-    const { organization, reader } = await makePlace();
+    const { name, reader } = await makePlace();
     await readTrail(reader);
-    expect((await server.delete(`/api/v2/organizations/${organization.name}`)).status).toBe(204);
+    expect((await server.delete(`/api/v2/organizations/${name}`)).status).toBe(204);
     expect((await ask(reader)).status).toBe(401);
   });
 
@@ -178,24 +161,24 @@ describe('who may read the trail', () => {
 });
 
 describe('the audit entitlement', () => {
-  const move = async ({ name }: SeededOrganization, featureSet: string): Promise<void> => {
+  const move = async (name: string, featureSet: string): Promise<void> => {
     const body = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: featureSet } } });
     const answer = await server.post(`/api/v2/admin/organizations/${name}/subscription`, body);
     expect(answer.status).toBe(200);
   };
-  const entitled = async ({ name }: SeededOrganization): Promise<unknown> =>
+  const entitled = async (name: string): Promise<unknown> =>
     (await server.get(`/api/v2/organizations/${name}/entitlement-set`)).body.data.attributes['audit-logging'];
 
   it('gives a trail, which says when it was lost and given back, and has nothing of the time between', async () => {
-    const { organization, workspace, reader } = await makePlace();
+    const { name, workspace, reader } = await makePlace();
     const before = idsOf(await readTrail(reader));
-    await move(organization, 'fs-free');
-    expect(await entitled(organization)).toBe(false);
+    await move(name, 'fs-free');
+    expect(await entitled(name)).toBe(false);
     expect((await ask(reader)).status).toBe(404);
     await lockAndUnlock(workspace, 1);
-    await move(organization, 'fs-everything');
-    await act(workspace, 'lock');
-    expect(await entitled(organization)).toBe(true);
+    await move(name, 'fs-everything');
+    await act(server, workspace, 'lock');
+    expect(await entitled(name)).toBe(true);
     const page = await readTrail(reader);
     expect(page.data.slice(0, -before.length).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
       ['lock', { reason: '' }],
@@ -333,13 +316,13 @@ describe('pages', () => {
   });
 
   it('stay for one reader while another with the same token begins', async () => {
-    const { workspace, organization, reader } = await makePlace();
-    const path = `/api/v2/organizations/${organization.name}/authentication-token?token=audit-trails`;
+    const { workspace, name, reader } = await makePlace();
+    const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
     const other = server.as(await makeToken(server, path));
     await lockAndUnlock(workspace, 3);
     const all = idsOf(await readTrail(reader));
     const first = await pageOf(reader, 1, 5);
-    await act(workspace, 'lock');
+    await act(server, workspace, 'lock');
     expect(idsOf(await pageOf(other, 1, 5))).not.toEqual(idsOf(first));
     expect(idsOf(first, await pageOf(reader, 2, 5))).toEqual(all.slice(0, 10));
   });
@@ -349,7 +332,7 @@ describe('pages', () => {
     await lockAndUnlock(workspace, 3);
     await readAll(reader, 3);
     for (let round = 0; round < 4; round += 1) {
-      await act(workspace, round % 2 === 0 ? 'lock' : 'unlock');
+      await act(server, workspace, round % 2 === 0 ? 'lock' : 'unlock');
       expect(await readAll(reader, 3)).toEqual(idsOf(await readTrail(reader)));
     }
   });
@@ -390,7 +373,7 @@ describe('retention', () => {
     expect(idsOf(await readTrail(reader))).toEqual(before);
     clock.ahead = 14.1 * DAY_MS;
     expect(await readTrail(reader)).toMatchObject({ data: [], pagination: { total_count: 0, total_pages: 0 } });
-    await act(workspace, 'lock');
+    await act(server, workspace, 'lock');
     expect(actionsOf(await readTrail(reader, { since: '2020-01-01' }))).toEqual(['workspace lock']);
   });
 });

@@ -2,21 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '#kernel';
 import type { Database } from '#event-store';
+import { act, makeAudited, type Audited } from '../../test/support/audited.js';
+import { MovedClock } from '../../test/support/clocks.js';
 import { wholeLog } from '../../test/support/log.js';
 import { until } from '../event-store/spec.js';
-import {
-  answered,
-  makeConfigurationVersion,
-  makeOrganization,
-  makeOrganizationToken,
-  makeRun,
-  makeWorkspace,
-} from '../../test/support/seeds.js';
+import { answered, makeConfigurationVersion, makeRun } from '../../test/support/seeds.js';
 import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
 import type { CursorPagination } from './cursor.js';
-import { actionsOf, ask, DAY_MS, idsOf, MovedClock, readLines, readTrail, type TrailPage } from './spec.js';
+import { actionsOf, ask, DAY_MS, idsOf, readLines, readTrail, type TrailPage } from './spec.js';
 
 let server: TestServer;
 const clock = new MovedClock();
@@ -30,18 +25,7 @@ afterEach(() => {
   clock.ahead = 0;
 });
 
-type Place = { readonly workspace: string; readonly token: string; readonly reader: Api };
-
-const makePlace = async (): Promise<Place> => {
-  const { name } = await makeOrganization(server, `mill-${(number += 1)}`);
-  const workspace = await makeWorkspace(server, name, 'wheel');
-  const token = await makeOrganizationToken(server, name);
-  return { workspace, token, reader: server.as(token) };
-};
-
-const act = async (workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {}), 200);
-};
+const makePlace = (): Promise<Audited> => makeAudited(server, `mill-${(number += 1)}`);
 
 type Following = TrailPage & { readonly pagination: CursorPagination };
 
@@ -102,7 +86,7 @@ describe('a cursor', () => {
       const page = await follow(reader, after, { 'page[size]': '3' });
       seen.push(...idsOf(page));
       after = page.pagination.next_after ?? '';
-      await act(workspace, poll % 2 === 0 ? 'lock' : 'unlock');
+      await act(server, workspace, poll % 2 === 0 ? 'lock' : 'unlock');
     }
     seen.push(...(await readOn(reader, after, { 'page[size]': '2' })).flatMap((page) => idsOf(page)));
     expect(seen).toEqual(idsOf(await readTrail(reader)).toReversed());
@@ -128,7 +112,7 @@ describe('a cursor', () => {
 
   it('goes with filters, and moves past what they leave out', async () => {
     const { workspace, reader } = await makePlace();
-    for (const action of ['lock', 'unlock', 'lock', 'unlock'] as const) await act(workspace, action);
+    for (const action of ['lock', 'unlock', 'lock', 'unlock'] as const) await act(server, workspace, action);
     const pages = await readOn(reader, '', { 'filter[action]': 'lock', 'page[size]': '1' });
     expect(pages.map(actionsOf)).toEqual([['workspace lock'], ['workspace lock']]);
     const [newest] = idsOf(await readTrail(reader));
@@ -172,7 +156,7 @@ describe('a cursor that has become too old', () => {
       if (pruned) await prune();
       expect(await follow(reader, newest)).toMatchObject({ data: [], pagination: { next_after: newest } });
     }
-    await act(workspace, 'lock');
+    await act(server, workspace, 'lock');
     await prune();
     expect(actionsOf(await follow(reader, newest))).toEqual(['workspace lock']);
   });
@@ -181,7 +165,7 @@ describe('a cursor that has become too old', () => {
     const { workspace, reader } = await makePlace();
     const [, missed = ''] = idsOf(await readTrail(reader));
     clock.ahead = 15 * DAY_MS;
-    await act(workspace, 'lock');
+    await act(server, workspace, 'lock');
     for (const pruned of [false, true]) {
       if (pruned) await prune();
       expect(await refusal(reader, missed)).toContain('not kept any more');
@@ -208,10 +192,10 @@ describe('what is pruned between how the trail is found to stand and what is rea
   };
 
   /** Some entries of today, and three of ten days later. */
-  const makeOldPlace = async (): Promise<Place & { readonly ids: readonly string[] }> => {
+  const makeOldPlace = async (): Promise<Audited & { readonly ids: readonly string[] }> => {
     const place = await makePlace();
     clock.ahead = 10 * DAY_MS;
-    for (const action of ['lock', 'unlock', 'lock'] as const) await act(place.workspace, action);
+    for (const action of ['lock', 'unlock', 'lock'] as const) await act(server, place.workspace, action);
     return { ...place, ids: idsOf(await readTrail(place.reader)).toReversed() };
   };
 

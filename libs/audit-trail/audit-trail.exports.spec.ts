@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  answered,
-  makeOrganization,
-  makeOrganizationToken,
-  makeToken,
-  makeWorkspace,
-} from '../../test/support/seeds.js';
+import { act, makeAudited, type Audited } from '../../test/support/audited.js';
+import { MovedClock } from '../../test/support/clocks.js';
+import { makeToken } from '../../test/support/seeds.js';
 import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
-import { ask, DAY_MS, longTrail, MovedClock, readLines, readTrail } from './spec.js';
+import { ask, DAY_MS, longTrail, readLines, readTrail } from './spec.js';
 
 let server: TestServer;
 const clock = new MovedClock();
@@ -28,15 +24,11 @@ const lengthen = async ({ database }: TestServer, organization: string, entries:
   for (const statement of longTrail(organization, entries)) await database.rows(statement);
 };
 
-type Place = { readonly id: string; readonly workspace: string; readonly token: string };
-
-const makePlace = async (on: TestServer, name: string): Promise<Place> => {
-  const { id } = await makeOrganization(on, name);
-  const workspace = await makeWorkspace(on, name, 'wheel');
-  const token = await makeOrganizationToken(on, name);
-  // All of it is told, and nothing more to come.
-  await readTrail(on.as(token));
-  return { id, workspace, token };
+/** All of it is told, and nothing more to come. */
+const makePlace = async (on: TestServer, name: string): Promise<Audited> => {
+  const place = await makeAudited(on, name);
+  await readTrail(place.reader);
+  return place;
 };
 
 /** An export whose reader takes its time. */
@@ -93,7 +85,7 @@ describe('an export', () => {
 
   it('holds what was written, as soon as that was answered', async () => {
     const { workspace, token } = await makePlace(server, 'forge');
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+    await act(server, workspace, 'lock');
     expect((await readLines(server, token)).at(-1)?.resource).toMatchObject({ id: workspace, action: 'lock' });
   });
 
@@ -158,7 +150,7 @@ describe('the reader of an export', () => {
     await readTrail(server.as(token));
     // Nothing near the 250 that all of it takes has been asked for meanwhile.
     expect(server.database.count.statements - statements).toBeLessThan(200);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+    await act(server, workspace, 'lock');
     await readTrail(server.as(token));
     const { ids } = await restOf(reader);
     expect(new Set(ids).size).toBe(ids.length);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { act } from '../../test/support/audited.js';
 import {
   answered,
   makeMember,
@@ -18,10 +19,6 @@ let reader: Api;
 let workspaces: readonly [string, string];
 let ada: Member;
 let all: readonly Entry[];
-
-const act = async (api: Api, workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {}), 200);
-};
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql, type Message } from '#kernel';
 import { caughtUp, rebuild, verify, viewsOf, type View } from '#event-store';
-import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../../test/support/seeds.js';
+import { act, makeAudited } from '../../test/support/audited.js';
+import { MovedClock } from '../../test/support/clocks.js';
+import { makeOrganization } from '../../test/support/seeds.js';
 import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { pruningChore } from './audit-trail.chore.js';
 import { auditTrailSlice } from './audit-trail.slice.js';
-import { actionsOf, DAY_MS, idsOf, MovedClock, readTrail } from './spec.js';
+import { actionsOf, DAY_MS, idsOf, readTrail } from './spec.js';
 
 let server: TestServer;
 let view: View;
@@ -44,8 +46,7 @@ const tagOften = async (organization: string, workspace: string): Promise<void> 
 
 describe('the audit trail’s view', () => {
   it('has each event of the log once, and rebuilt it is the same, timestamps and all', async () => {
-    const { id, name } = await makeOrganization(server, 'mill');
-    const workspace = await makeWorkspace(server, name, 'wheel');
+    const { id, workspace } = await makeAudited(server, 'mill');
     await tagOften(id, workspace);
     await makeOrganization(server, 'barn');
     await caughtUp(server.database, 'audit_trail');
@@ -59,8 +60,7 @@ describe('the audit trail’s view', () => {
   });
 
   it('knows the names of who has acted, where these are not their ids', async () => {
-    const { id, name } = await makeOrganization(server, 'kiln');
-    const workspace = await makeWorkspace(server, name, 'wheel');
+    const { id, workspace, reader } = await makeAudited(server, 'kiln');
     for (const accessor of [
       { id: 'run-1', type: 'runs', name: 'run-1' },
       { id: 'team-1', type: 'teams', name: 'core' },
@@ -78,18 +78,15 @@ describe('the audit trail’s view', () => {
     expect(actors.filter(({ accessor }) => !accessor.startsWith('user-'))).toEqual([
       { name: 'core', accessor: 'team-1' },
     ]);
-    const reader = server.as(await makeOrganizationToken(server, name));
     for (const actor of ['run-1', 'core'])
       expect((await readTrail(reader, { 'filter[actor]': actor })).data).toHaveLength(1);
   });
 
   it('goes on after a rebuild where it was', async () => {
-    const { name } = await makeOrganization(server, 'forge');
-    const workspace = await makeWorkspace(server, name, 'anvil');
-    const reader = server.as(await makeOrganizationToken(server, name));
+    const { workspace, reader } = await makeAudited(server, 'forge');
     const before = idsOf(await readTrail(reader));
     await rebuild(server.store, view);
-    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {});
+    await act(server, workspace, 'lock');
     expect(idsOf(await readTrail(reader)).slice(1)).toEqual(before);
   });
 
@@ -104,15 +101,13 @@ describe('the audit trail’s view', () => {
   });
 
   it('loses what is too old to the pruner, and only that; the log keeps it, the trail’s time goes on', async () => {
-    const { name } = await makeOrganization(server, 'dairy');
-    const workspace = await makeWorkspace(server, name, 'churn');
-    const reader = server.as(await makeOrganizationToken(server, name));
+    const { workspace, reader } = await makeAudited(server, 'dairy');
     await readTrail(reader);
     expect(await prune()).toBe(0);
     const old = (await stored()).length;
     const trails = (await server.database.rows(sql`select 1 from audit_trails`)).length;
     clock.ahead = 14.5 * DAY_MS;
-    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {});
+    await act(server, workspace, 'lock');
     await readTrail(reader);
     expect(await verify(server.store, view, clock.now())).toEqual([]);
     // The last of each trail that is too old stays, unseen: a cursor may stand there.
@@ -122,15 +117,14 @@ describe('the audit trail’s view', () => {
     expect(await verify(server.store, view, clock.now())).toEqual([]);
     // Even a clock that is set back does not set the trail back.
     clock.ahead = 0;
-    await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {});
+    await act(server, workspace, 'unlock');
     clock.ahead = 14.5 * DAY_MS;
     const [unlocked, locked] = (await readTrail(reader)).data;
     expect(Date.parse(unlocked?.timestamp ?? '')).toBe(Date.parse(locked?.timestamp ?? '') + 1);
   });
 
   it('is pruned by a chore, which forgets the walks of readers who have gone, too', async () => {
-    const { name } = await makeOrganization(server, 'orchard');
-    const reader = server.as(await makeOrganizationToken(server, name));
+    const { reader } = await makeAudited(server, 'orchard');
     await readTrail(reader, { 'page[size]': '1' });
     const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
     expect(await walks()).not.toEqual([]);

@@ -1,16 +1,8 @@
-import { Clock, sql, type Sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import type { Entry } from './entry.js';
 import type { Pagination } from './walk.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
-
-/** The machine's clock, which a test moves ahead. */
-export class MovedClock extends Clock {
-  ahead = 0;
-  override now(): Date {
-    return new Date(Date.now() + this.ahead);
-  }
-}
 
 /** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
 type Answer = { readonly status: number; readonly body: unknown; readonly text: string };

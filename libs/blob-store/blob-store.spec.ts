@@ -4,10 +4,11 @@ import { rm } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
+import { SystemClock } from '#host';
 import { BlobExists, bytesOf, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
-import { contentOf, filesIn, MachineClock, newFolder, piecesOf, s3Place } from './spec.js';
+import { contentOf, filesIn, newFolder, piecesOf, s3Place } from './spec.js';
 
-const clock = new MachineClock();
+const clock = new SystemClock();
 const KEY = Buffer.alloc(32, 1);
 const MIB = 1024 * 1024;
 

@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { SystemClock } from '#host';
 import { bytesOf, EncryptedBlobs, FolderBlobs, type BlobStore } from './index.js';
-import { contentOf, MachineClock, newFolder } from './spec.js';
+import { contentOf, newFolder } from './spec.js';
 
-const clock = new MachineClock();
+const clock = new SystemClock();
 const KEY = Buffer.alloc(32, 1);
 
 let root: string;

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SystemClock } from '#host';
 import { FolderBlobs } from './index.js';
-import { filesIn, MachineClock, newFolder } from './spec.js';
+import { filesIn, newFolder } from './spec.js';
 
-const clock = new MachineClock();
+const clock = new SystemClock();
 
 describe('FolderBlobs', () => {
   let folder: string;

@@ -2,20 +2,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Clock } from '#kernel';
+import { MovedClock } from '../../test/support/clocks.js';
 import { until } from '../../test/support/product.js';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
+import { SystemClock } from '#host';
 import { BlobExists, bytesOf, S3Blobs, type S3Place } from './index.js';
 import { inspectBucket } from './s3-inspection.js';
-import { contentOf, MachineClock, piecesOf, s3Place } from './spec.js';
+import { contentOf, piecesOf, s3Place } from './spec.js';
 
-class Tomorrow extends Clock {
-  override now(): Date {
-    return new Date(Date.now() + 25 * 60 * 60 * 1000);
-  }
-}
-
-const clock = new MachineClock();
+const clock = new SystemClock();
+const tomorrow = new MovedClock();
+tomorrow.pass({ days: 1, minutes: 60 });
 
 let s3: TestS3;
 let place: S3Place;
@@ -67,7 +64,7 @@ describe('S3Blobs', () => {
     await begin(foreign);
     await store.inspect();
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/left in parts`]);
-    await new S3Blobs(place, new Tomorrow()).inspect();
+    await new S3Blobs(place, tomorrow).inspect();
     expect(await s3.left(place.prefix)).toEqual([]);
     expect(await s3.left(foreign)).toEqual([`${foreign} in parts`]);
   });
@@ -258,7 +255,7 @@ describe('S3Blobs whose server is away', () => {
     expect((await contentOf(store, 'here'))?.toString()).toBe('x');
     expect(await store.head('half')).toBeNull();
     expect(await s3.left(place.prefix)).toContain(`${place.prefix}/half in parts`);
-    await new S3Blobs(place, new Tomorrow()).inspect();
+    await new S3Blobs(place, tomorrow).inspect();
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/here`, `${place.prefix}/new`]);
   });
 });

@@ -2,14 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Clock } from '#kernel';
 import { bytesOf, type BlobStore, type ByteRange, type S3Place } from './index.js';
-
-export class MachineClock extends Clock {
-  override now(): Date {
-    return new Date();
-  }
-}
 
 export const newFolder = (within = tmpdir()): Promise<string> => mkdtemp(join(within, 'cadastre-blobs-'));
 

@@ -9,20 +9,23 @@ import { HealthController } from './health.controller.js';
 import { httpServer } from './http.server.js';
 
 let server: TestServer;
+/** One that knows proxies. */
+let trusting: TestServer;
 
 beforeAll(async () => {
   server = await startTestServer();
-  await makeOrganization(server, 'acme');
+  trusting = await startTestServer({ env: { CADASTRE_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } });
+  for (const one of [server, trusting]) await makeOrganization(one, 'acme');
 });
 
-afterAll(() => server.close());
+afterAll(() => Promise.all([server.close(), trusting.close()]));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Init = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
 
-const ask = async (path: string, { headers, ...init }: Init = {}): Promise<Response> =>
-  fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${server.adminToken}`, ...headers } });
+const ask = async (path: string, { headers, ...init }: Init = {}, to = server): Promise<Response> =>
+  fetch(`${to.url}${path}`, { ...init, headers: { authorization: `Bearer ${to.adminToken}`, ...headers } });
 
 const post = (contentType: string | null, name: string): Promise<Response> =>
   ask('/api/v2/organizations', {
@@ -47,6 +50,35 @@ describe('a request', () => {
         request: { id: id.toLowerCase(), address: '127.0.0.1', userAgent: 'a client' },
         correlation: id.toLowerCase(),
       },
+    });
+  });
+
+  describe('by way of a proxy', () => {
+    let timeout = 10;
+
+    const addressOf = async (to: TestServer, forwarded: string): Promise<string | null | undefined> => {
+      const change = resource('organizations', { 'session-timeout': (timeout += 1) });
+      const headers = { 'content-type': 'application/vnd.api+json', 'x-forwarded-for': forwarded };
+      const init = { method: 'PATCH', headers, body: JSON.stringify(change) };
+      expect((await ask('/api/v2/organizations/acme', init, to)).status).toBe(200);
+      return (await wholeLog(to.store)).at(-1)?.context.request.address;
+    };
+
+    it('has the address of the proxy where that is nobody whom the settings trust', async () => {
+      expect(await addressOf(server, '203.0.113.9')).toBe('127.0.0.1');
+    });
+
+    it.each([
+      ['203.0.113.9', '203.0.113.9'],
+      ['2001:db8::9', '2001:db8::9'],
+      ['198.51.100.1, 203.0.113.9', '203.0.113.9'],
+      ['198.51.100.1, 203.0.113.9, 10.1.2.3', '203.0.113.9'],
+      ['unknown', '127.0.0.1'],
+      ['203.0.113.9:4711', '127.0.0.1'],
+      [`203.0.113.9, ${'x'.repeat(5_000)}`, '127.0.0.1'],
+      ['', '127.0.0.1'],
+    ])('has, of %j, the last one that is no trusted proxy: %s', async (forwarded, address) => {
+      expect(await addressOf(trusting, forwarded)).toBe(address);
     });
   });
 

@@ -3,12 +3,14 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Authenticator, identifyCaller } from '#access';
+import { AccessFilter, Authenticator, identifyCaller } from '#access';
 import { badRequest, notFound, type Ids } from '#kernel';
 import { acceptJsonApi, JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 
 export type HttpOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
+  /** Whose `X-Forwarded-For` is believed: addresses, and blocks of them (RFC 4632). None where it is left out. */
+  readonly trustedProxies?: readonly string[];
   readonly ids: Ids;
   readonly logger: LoggerService;
 };
@@ -75,10 +77,11 @@ const identifyBeforeLargeBodies = (fastify: FastifyInstance, authenticator: () =
 /** An HTTP server over these modules, not yet listening. */
 export const httpServer = async (
   root: Type | DynamicModule,
-  { tls, ids, logger }: HttpOptions,
+  { tls, trustedProxies = [], ids, logger }: HttpOptions,
 ): Promise<NestFastifyApplication> => {
   const adapter = new FastifyAdapter({
     ...(tls ? { https: tls } : {}),
+    ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
     bodyLimit: BODY_LIMIT,
     requestIdHeader: false,
     genReqId: (request: IncomingMessage) => requestId(ids, request.headers['x-request-id']),
@@ -101,7 +104,9 @@ export const httpServer = async (
     // Ours are registered above.
     bodyParser: false,
   });
-  app.useGlobalFilters(new RefusedFilter());
-  identifyBeforeLargeBodies(fastify, () => app.get(Authenticator, { strict: false }));
+  const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
+  const refused = new RefusedFilter();
+  app.useGlobalFilters(new AccessFilter(authenticator, refused.catch.bind(refused)));
+  identifyBeforeLargeBodies(fastify, authenticator);
   return app;
 };

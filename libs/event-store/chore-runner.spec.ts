@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sql } from '#kernel';
+import { sql, type Logger } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { ChoreRunner, type Round } from './chore-runner.js';
-import type { Log } from './follower-runner.js';
 import { choreMetrics } from './metrics.js';
 import { LampHouse, until } from './spec.js';
 
@@ -29,9 +28,9 @@ const LATE_MS = 3_600_000;
 const start = (run: (round: Round) => Promise<void> | void, everyMs = SOON_MS) => {
   const said: Said[] = [];
   const keep = (context: object, text: string): void => void said.push({ text, context });
-  const log: Log = { warn: keep, info: keep };
+  const logger: Logger = { debug: keep, info: keep, warn: keep };
   const chore = { name: 'dusting', everyMs, run: async (round: Round) => run(round) };
-  const runner = new ChoreRunner(house.database, chore, log);
+  const runner = new ChoreRunner(house.database, chore, logger);
   runners.push(runner);
   runner.start();
   return { runner, said };

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { sql } from '#kernel';
+import { sql, type Logger } from '#kernel';
 import type { Database, Session } from './database.js';
 import { lockKey } from './advisory-lock.js';
-import type { Log } from './follower-runner.js';
 import { choreMetrics } from './metrics.js';
 
 /** What has to be done as time goes by, and no event says so. */
@@ -42,7 +41,7 @@ export class ChoreRunner {
   constructor(
     private readonly database: Database,
     private readonly chore: Chore,
-    private readonly log: Log,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
@@ -66,7 +65,7 @@ export class ChoreRunner {
         await this.sleep(Math.min(this.chore.everyMs, STANDBY_MAX_MS));
       } catch (error) {
         choreMetrics.failures.inc({ chore });
-        this.log.warn({ err: error, chore, retryInMs: pause }, 'chore failed, will retry');
+        this.logger.warn({ err: error, chore, retryInMs: pause }, 'chore failed, will retry');
         await this.sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX_MS);
       } finally {

@@ -23,7 +23,7 @@ export type StatementCounter = { statements: number; roundTrips: number };
 /** One connection of its own, for who holds locks or reads long: followers, rebuild, verify. */
 export type Session = {
   run<T extends Row = Row>(statement: Sql): Promise<T[]>;
-  /** All of them in one round trip, one after the other; with `begin` and `commit` among them, one transaction. */
+  /** All of them in one round trip, one after the other: as one transaction, or as part of the one that has begun. */
   pipeline(statements: readonly Sql[]): Promise<Row[][]>;
   onNotification(listener: () => void): void;
   close(): Promise<void>;
@@ -46,17 +46,6 @@ const prepare = (statement: Sql): Prepared => {
   return { name: statement.kept ? nameOf(text) : '', text, values };
 };
 
-const send = async (client: pg.Client, statement: Sql): Promise<Row[]> => {
-  const { name, text, values } = prepare(statement);
-  const result = await client.query<Row>({ name, text, values: values as unknown[] });
-  return result.rows;
-};
-
-const sendBatch = (client: pg.Client, statements: readonly Sql[]): Promise<Row[][]> =>
-  new Promise((resolve, reject) => {
-    client.query(new Batch(statements.map(prepare), rowTypes, resolve, reject));
-  });
-
 /** What pg's declarations leave out: the socket that a client writes to. */
 type WithSocket = { readonly connection: { readonly stream: Socket } };
 
@@ -77,13 +66,11 @@ const corkForThisTurn = (client: pg.Client): void => {
   });
 };
 
-/** Waits for all of them, and fails with the error of the first that failed: the rest only say that it did. */
-const settle = async (sent: readonly Promise<Row[]>[]): Promise<Row[][]> => {
-  const results = await Promise.allSettled(sent);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-  return results.map((result) => (result.status === 'fulfilled' ? result.value : []));
-};
+const send = (client: pg.Client, statements: readonly Sql[]): Promise<Row[][]> =>
+  new Promise((resolve, reject) => {
+    corkForThisTurn(client);
+    client.query(new Batch(statements.map(prepare), rowTypes, resolve, reject));
+  });
 
 // What a request may wait for, in milliseconds: a lock, its statement, an answer at all. Followers, rebuild and verify
 // use sessions, which have no such limits.
@@ -117,8 +104,7 @@ class Lane {
     this.pending += 1;
     try {
       const client = await this.connected();
-      corkForThisTurn(client);
-      return await sendBatch(client, statements);
+      return await send(client, statements);
     } finally {
       this.pending -= 1;
     }
@@ -177,8 +163,8 @@ export class Database {
   async session(onEnd: () => void = () => undefined): Promise<Session> {
     const client = await this.connect(onEnd);
     return {
-      run: async <T extends Row>(statement: Sql) => (await send(client, statement)) as T[],
-      pipeline: (statements) => settle(statements.map((statement) => send(client, statement))),
+      run: async <T extends Row>(statement: Sql) => (await send(client, [statement]))[0] as T[],
+      pipeline: (statements) => send(client, statements),
       onNotification: (listener) => void client.on('notification', listener),
       close: () => client.end(),
     };

@@ -167,9 +167,9 @@ export class EventStore {
         ? next(EVENT_COLUMNS)
         : sql`
           select ${EVENT_COLUMNS} from (
-            select *, row_number() over (order by e.transaction desc, e.position desc) as from_end
+            select *, lead(position) over (order by e.transaction, e.position) is null as is_last
               from (${next(sql.raw('e.*'))}) e) e
-           where type = any (${only}::text[]) or from_end = 1
+           where type = any (${only}::text[]) or is_last
            order by e.transaction, e.position`,
     );
     const events = (rows as EventRow[]).map((row) => this.lift(row));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Refused, sql, type Recorded } from '#kernel';
-import { FollowerRunner, type Log } from './follower-runner.js';
+import { Refused, sql, type Logger, type Recorded } from '#kernel';
+import { FollowerRunner } from './follower-runner.js';
 import { caughtUp, LOG_START, type Follower } from './follower.js';
 import { rebuild, viewsOf } from './rebuild.js';
 import { appendOn, hung, LampHouse, lampSlice, lit, until } from './spec.js';
@@ -41,8 +41,8 @@ const run = (follower: Follower): { readonly runner: FollowerRunner; readonly sa
   const said: Said[] = [];
   const keep = (context: object, text: string): void =>
     void said.push({ text, context: context as Readonly<Record<string, unknown>> });
-  const log: Log = { warn: keep, info: keep };
-  const runner = new FollowerRunner(house.store, follower, log);
+  const logger: Logger = { debug: keep, info: keep, warn: keep };
+  const runner = new FollowerRunner(house.store, follower, logger);
   running.add(runner);
   runner.start();
   return { runner, said };

@@ -1,4 +1,4 @@
-import { sql, type LogPosition, type Recorded, type Sql } from '#kernel';
+import { sql, type Logger, type LogPosition, type Recorded, type Sql } from '#kernel';
 import { lockKey } from './advisory-lock.js';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
@@ -7,12 +7,11 @@ import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
 import { HOLD_NAMES, LET_GO_OF_NAMES } from './names.js';
 
-/** Where a runner tells what went wrong; pino fits. */
-export type Log = { warn(context: object, text: string): void; info(context: object, text: string): void };
-
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
-const GATHER_MS = 100;
+// Between two looks at a log that grows slowly: a look costs as much CPU as a write, however little it finds.
+const GATHER_MS = 20;
+const GATHER_SOME_TYPES_MS = 100;
 const STANDBY_MS = 1_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
@@ -24,6 +23,7 @@ const RETRY_MAX_MS = 5_000;
  * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
  *   Where nothing comes back, the new checkpoint is remembered, and stored as soon as the log is quiet.
  *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
+ *   Where a look has found little, the next one waits for a moment: more come together then.
  * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the
  *   checkpoint. An event is never skipped.
  */
@@ -36,7 +36,7 @@ export class FollowerRunner {
   constructor(
     private readonly store: EventStore,
     private readonly follower: Follower,
-    private readonly log: Log,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
@@ -61,7 +61,7 @@ export class FollowerRunner {
         await this.sleep(STANDBY_MS);
       } catch (error) {
         followerMetrics.failures.inc({ follower: this.follower.name });
-        this.log.warn({ err: error, follower: this.follower.name, retryInMs: pause }, 'follower failed, will retry');
+        this.logger.warn({ err: error, follower: this.follower.name, retryInMs: pause }, 'follower failed, will retry');
         // The broken connection has woken us as well: without this there would be no pause at all.
         this.woken = false;
         await this.sleep(pause);
@@ -84,7 +84,7 @@ export class FollowerRunner {
     let checkpoint = stored ?? LOG_START;
     let read = checkpoint;
     const commit = async (statements: readonly Sql[]): Promise<void> => {
-      await session.pipeline([sql`begin`, ...statements, advanceCheckpoint(name, checkpoint, read), sql`commit`]);
+      await session.pipeline([...statements, advanceCheckpoint(name, checkpoint, read)]);
       checkpoint = read;
     };
     const next = async (): Promise<Recorded | undefined> => {
@@ -97,20 +97,24 @@ export class FollowerRunner {
       followerMetrics.events.inc({ follower: name }, events.length);
       return last;
     };
-    this.log.info({ follower: name, ...checkpoint }, 'follower leads');
+    this.logger.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping) {
+      // Whatever has woken it until now, this look finds.
+      this.woken = false;
+      const { position } = read;
       const last = await (names ? holdingNames(session, next) : next());
       if (!last) {
         if (read !== checkpoint) await commit([]);
         // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
         idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
-        if (only) await this.gather();
         continue;
       }
       idle = IDLE_FIRST_MS;
       succeeded();
       followerMetrics.lag.set({ follower: name }, (Date.now() - Date.parse(last.time)) / 1_000);
+      // Not all of a batch may have been handed over: how much there was, positions tell, nearly.
+      if (last.position - position < batch / 2) await this.gather(only ? GATHER_SOME_TYPES_MS : GATHER_MS);
     }
     return true;
   }
@@ -121,10 +125,10 @@ export class FollowerRunner {
   }
 
   /** Lets more come together, whatever wakes it, unless it is to stop. */
-  private async gather(): Promise<void> {
+  private async gather(ms: number): Promise<void> {
     if (this.stopping) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
+      const timer = setTimeout(resolve, ms);
       this.endSleep = () => {
         if (!this.stopping) return;
         clearTimeout(timer);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { quiet } from '../../test/support/quiet.js';
 import { sql, type EventContext, type EventKinds, type Message, type NameColumn, type Projection } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';
@@ -7,7 +8,7 @@ import { caughtUp, LOG_START, type Follower } from './follower.js';
 import { Forgetting } from './forgetting.js';
 import { rebuild, verify, viewsOf, type View } from './rebuild.js';
 import { kindsOf, projectionOf, type Slice } from './slice.js';
-import { context, CountedIds, KEY, LampHouse, until } from './spec.js';
+import { CLOCK, context, CountedIds, KEY, LampHouse, NOW, until } from './spec.js';
 
 /** A guest book again: who signs is named in three ways, and may be struck off. */
 type SignedEvent =
@@ -76,9 +77,7 @@ const slice = (follower = chronicler()): Slice => ({
   migrations: null,
 });
 
-const NOW = new Date('2026-11-21T12:00:00.000Z');
 const IDS = new CountedIds();
-const log = { warn: () => undefined, info: () => undefined };
 
 let home: TestDatabase;
 let house: LampHouse;
@@ -88,7 +87,7 @@ let forgetting: Forgetting;
 beforeEach(async () => {
   home = await freshDatabase();
   house = await LampHouse.over(home.url);
-  store = new EventStore(house.database, kindsOf(kinds), [projectionOf(guests)], { now: () => NOW }, IDS, KEY);
+  store = new EventStore(house.database, kindsOf(kinds), [projectionOf(guests)], CLOCK, IDS, KEY);
   await house.database.rows(sql`
     create table views.guests (book text, page integer, guest jsonb not null, more jsonb not null, name text not null,
                                guest_id text not null, primary key (book, page))`);
@@ -219,7 +218,7 @@ describe('names of somebody who has been forgotten', () => {
     const waited = new Promise<void>((resolve) => (goOn = resolve));
     let batches = 0;
     const follower = chronicler(() => ((batches += 1) === 2 ? waited : Promise.resolve()));
-    const runner = new FollowerRunner(store, follower, log);
+    const runner = new FollowerRunner(store, follower, quiet);
     runner.start();
     await until(() => batches === 2);
     let isOver = false;

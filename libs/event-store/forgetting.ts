@@ -155,9 +155,7 @@ const cleanPage = async (session: Session, work: Work, after: Key | null): Promi
   const statement = pageOf(work, after);
   for (;;) {
     try {
-      const results = work.place.followed
-        ? await session.pipeline([sql`begin`, TAKE_NAMES, statement, sql`commit`])
-        : await session.pipeline([statement]);
+      const results = await session.pipeline([...(work.place.followed ? [TAKE_NAMES] : []), statement]);
       const page = results.map(([row]) => row as Page | undefined).find((row) => row?.rows !== undefined);
       return page ?? { rows: 0, last: null };
     } catch (error) {

@@ -19,7 +19,7 @@ export {
 export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { forgottenNames, Forgetting } from './forgetting.js';
-export { FollowerRunner, type Log } from './follower-runner.js';
+export { FollowerRunner } from './follower-runner.js';
 export { migrate } from './migrate.js';
 export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';

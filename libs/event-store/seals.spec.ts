@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { quiet } from '../../test/support/quiet.js';
 import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type Recorded } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';
 import { LOG_START, type Follower } from './follower.js';
 import { hasLostSomebody, isStale } from './postgres-errors.js';
 import { kindsOf } from './slice.js';
-import { context, CountedIds, KEY, LampHouse, until } from './spec.js';
+import { CLOCK, context, CountedIds, KEY, LampHouse, until } from './spec.js';
 
 /** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
 type SignedEvent =
@@ -50,7 +51,6 @@ const openStore = (): EventStore => {
 };
 
 const IDS = new CountedIds();
-const CLOCK = { now: () => new Date('2026-11-21T12:00:00.000Z') };
 
 beforeEach(async () => {
   home = await freshDatabase();
@@ -155,7 +155,7 @@ describe('texts of people', () => {
       return away ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
     };
     const follower = { name: 'publisher', batch: 1, tables: [], follow };
-    const runner = new FollowerRunner(publisher, follower, { warn: () => undefined, info: () => undefined });
+    const runner = new FollowerRunner(publisher, follower, quiet);
     runner.start();
     await until(() => away?.length !== 0);
     expect(away[0]).toEqual(signed('user-1', 'ada').data);

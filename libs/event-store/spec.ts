@@ -1,8 +1,8 @@
 import pg from 'pg';
 import {
-  Clock,
   conflict,
   Ids,
+  type Clock,
   type Decider,
   type EventContext,
   type EventKinds,
@@ -91,11 +91,8 @@ export const TABLES = `
     id text primary key, room text not null constraint lamps_room_key unique, watts integer not null, lit_by text);
   create table views.sightings (position bigint not null, event uuid not null, stream text not null)`;
 
-class SetClock extends Clock {
-  override now(): Date {
-    return new Date('2026-11-21T12:00:00.000Z');
-  }
-}
+export const NOW = new Date('2026-11-21T12:00:00.000Z');
+export const CLOCK: Clock = { now: () => NOW };
 
 export class CountedIds extends Ids {
   private count = 0;
@@ -130,14 +127,7 @@ export class LampHouse {
 
   private constructor(private readonly url: string) {
     this.database = new Database({ url, connections: 3, applicationName: 'lamp house' });
-    this.store = new EventStore(
-      this.database,
-      lampSlice.kinds,
-      lampSlice.projections,
-      new SetClock(),
-      new CountedIds(),
-      KEY,
-    );
+    this.store = new EventStore(this.database, lampSlice.kinds, lampSlice.projections, CLOCK, new CountedIds(), KEY);
   }
 
   static async over(url: string): Promise<LampHouse> {

@@ -1,4 +1,4 @@
-import type { Recorded, Timestamp } from '#kernel';
+import type { Recorded, Somebody, Timestamp } from '#kernel';
 import { nextVersion, type Data, type NewVersion, type Standing } from './versions.js';
 
 /** A run, as far as the history of its workspace depends on it. */
@@ -13,15 +13,13 @@ export type RunFacts = {
   readonly finishedAt: Timestamp | null;
 };
 
-export type Person = { readonly type: string; readonly id: string; readonly name: string };
-
 /** Somebody took the lock of a workspace. */
 type Locking = {
   /** The event's. */
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
-  readonly holder: Person;
+  readonly holder: Somebody;
   readonly reason: string;
   readonly lockedAt: Timestamp;
 };
@@ -30,7 +28,7 @@ export type Unlocking = {
   /** Of the event that locked it. */
   readonly id: string;
   readonly unlockedAt: Timestamp;
-  readonly unlockedBy: Person;
+  readonly unlockedBy: Somebody;
   readonly forced: boolean;
 };
 

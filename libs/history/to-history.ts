@@ -1,8 +1,9 @@
-import { badRequest, momentOf, sql, timestampOf, type Sql, type Timestamp } from '#kernel';
+import { badRequest, momentOf, timestampOf, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { parameter, type Query } from '#json-api';
-import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
 import { historyCaughtUp } from './history.follower.js';
+
+export { asOf } from './as-of.queries.js';
 
 export const AS_OF = 'as-of';
 
@@ -23,99 +24,3 @@ export const asOfIn = async (database: Database, query: Query): Promise<Timestam
   if (at !== null) await historyCaughtUp(database);
   return at;
 };
-
-/** What a statement is about: a workspace, or an organization or something in it by the names of then. */
-type About = { readonly id: string } | { readonly organization: string; readonly name?: string };
-
-/** Whatever was ever called so. */
-const everNamed = (name: string): Sql =>
-  sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
-
-/** The organizations that it can be in: all else of the past is left alone. */
-const placesOf = (about: About): Sql =>
-  'id' in about
-    ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
-    : everNamed(about.organization);
-
-const isNamed = (about: About): Sql =>
-  'id' in about || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
-
-/**
- * What stands before a statement about workspaces, so that the same statement tells how they were: under the names of the
- * tables that it reads come rows of the past. Nothing where `at` is null. Permissions are asked of the present, which has
- * its tables by their schema (libs/access/grants.queries.ts).
- *
- * Each subject that there was has its last version of then beside it, by a subquery whose limit tells the planner that it
- * is one. A list looks up every workspace that its organization had, whatever it shows of them.
- */
-export const asOf = (at: Timestamp | null, about: About): Sql =>
-  at === null
-    ? sql.empty
-    : sql`
-  with past as not materialized (
-    select birth.subject, birth.type as born, birth.organization, was.data
-      from history_versions birth
-      cross join lateral (
-        select f.data || h.data as data
-          from (select subject, frame, data from history_versions
-                 where subject = birth.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
-          join history_versions f on f.subject = h.subject and f.ordinal = h.frame
-         where h.data is not null limit 1) was
-     where birth.ordinal = 1 and birth.organization = any (array(${placesOf(about)}))),
-  organizations as not materialized (
-    select subject as id, data ->> 'name' as name, data as settings
-      from past where born = 'OrganizationCreated'),
-  projects as not materialized (
-    select subject as id, organization, data ->> 'name' as name, data as settings from past where born = 'ProjectCreated'),
-  workspaces as not materialized (
-    select subject as id, organization, data ->> 'project' as project, (data ->> 'name') collate "C" as name,
-           data as settings, nullif(data -> 'lock', 'null') as lock, data ->> 'sshKey' as ssh_key,
-           data ->> 'currentStateVersion' as current_state_version, (data ->> 'resourceCount')::integer as resource_count,
-           (data ->> 'createdAt')::timestamptz as created_at, (data ->> 'updatedAt')::timestamptz as updated_at,
-           (data ->> 'latestChangeAt')::timestamptz as latest_change_at
-      from past where born = 'WorkspaceCreated' and ${isNamed(about)}),
-  workspace_counts as not materialized (
-    select organization, project, count(*) as workspaces from workspaces group by organization, project),
-  workspace_tags as not materialized (
-    select w.id as workspace, w.organization, t.key, t.value, 1 as added_in, t.ordinal
-      from workspaces w
-      cross join lateral rows from (jsonb_to_recordset(w.settings -> 'tags') as (key text, value text))
-                              with ordinality as t (key, value, ordinal)),
-  project_tags as not materialized (
-    select p.id as project, p.organization, t.key, t.value, t.ordinal as added_in
-      from projects p
-      cross join lateral rows from (jsonb_to_recordset(coalesce(p.settings -> 'tags', '[]')) as (key text, value text))
-                              with ordinality as t (key, value, ordinal)),
-  variables as not materialized (
-    select v.subject as id, w.id as owner, v.data ->> 'key' as key, v.data ->> 'category' as category
-      from workspaces w
-      cross join lateral jsonb_array_elements_text(w.settings -> 'variables') as named (id)
-      join past v on v.subject = named.id and v.born = 'VariableCreated'),
-  state_version_outputs as not materialized (
-    select o.id, p.subject as state_version, o.name
-      from past p cross join lateral jsonb_to_recordset(p.data -> 'outputs') as o (id text, name text)
-     where p.born = 'StateVersionFinalized'),
-  configuration_versions as not materialized (
-    select settings ->> 'currentConfigurationVersion' as id, id as workspace,
-           settings ->> 'currentConfigurationSince' as current_since
-      from workspaces),
-  data_retention_policies as not materialized (
-    select settings -> 'dataRetentionPolicy' ->> 'id' as id, id as owner,
-           (settings -> 'dataRetentionPolicy' ->> 'days')::integer as delete_older_than_days
-      from workspaces where settings -> 'dataRetentionPolicy' <> 'null'),
-  workspace_runs as not materialized (
-    select w.id as workspace, w.organization, r.run as current_run, r.created_at, stood.status
-      from workspaces w
-      join history_runs r on r.run = w.settings ->> 'currentRun'
-      -- Of two that it came to at the same moment the one that comes later on its way.
-      cross join lateral (select came.status from jsonb_each_text(r.reached) as came (status, at) where came.at <= ${at}
-                           order by came.at desc, array_position(${RUN_STATUSES}::text[], came.status) desc
-                           limit 1) stood),
-  workspace_metrics as not materialized (
-    select w.id as workspace, m.*
-      from workspaces w
-      cross join lateral (select ${METRICS} from (select ${MEASURES} from history_runs
-                                                   where workspace = w.id and finished_at <= ${at}
-                                                   order by finished_at desc, run desc limit ${WINDOW}) f) m
-     where m.runs > 0)
-  `;

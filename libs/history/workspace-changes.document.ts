@@ -1,6 +1,6 @@
+import type { Somebody } from '#kernel';
 import { personType } from '#access';
 import { toOne, type Relationship, type Resource } from '#json-api';
-import type { Person } from './chronicle.js';
 import { changesBetween, type Change } from './fields.js';
 import type { WorkspaceChangeRow } from './workspace-changes.queries.js';
 
@@ -14,7 +14,7 @@ const changesOf = ({ before, after, changed }: WorkspaceChangeRow, hidden: reado
       );
 
 /** Whoever it was, as clients know them; of Cadastre itself there is no document. */
-export const toActor = ({ type, id }: Person): Relationship => {
+export const toActor = ({ type, id }: Somebody): Relationship => {
   if (type === 'system') return { data: null };
   const known = personType(type);
   return toOne(known, id, `/api/v2/${known}/${id}`);

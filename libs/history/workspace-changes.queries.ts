@@ -1,8 +1,7 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, type Actor } from '#access';
 import { limitOf, type Listed, type Page } from '#json-api';
-import type { Person } from './chronicle.js';
 import { NAME_MOST } from './history.follower.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 import type { Data } from './versions.js';
@@ -15,7 +14,7 @@ export type WorkspaceChangeRow = {
   readonly version: number;
   readonly createdAt: Timestamp;
   readonly request: string | null;
-  readonly actor: Person;
+  readonly actor: Somebody;
   readonly changed: readonly string[];
   readonly before: Data | null;
   /** Null where the workspace was deleted. */

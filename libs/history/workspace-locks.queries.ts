@@ -1,8 +1,7 @@
-import { notFound, sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, fresh, grantedWorkspaces, organizationsWhere, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import type { Person } from './chronicle.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 
 /** Of one holder, from when to when. */
@@ -11,12 +10,12 @@ export type WorkspaceLockRow = {
   readonly workspace: string;
   /** Null where the workspace has been deleted. */
   readonly workspaceName: string | null;
-  readonly holder: Person;
+  readonly holder: Somebody;
   readonly reason: string;
   readonly lockedAt: Timestamp;
   /** All three null while it is held. */
   readonly unlockedAt: Timestamp | null;
-  readonly unlockedBy: Person | null;
+  readonly unlockedBy: Somebody | null;
   readonly forced: boolean | null;
 };
 

@@ -76,14 +76,6 @@ export const issueServerCertificate = async (
   return { key: await pemOf(keys.privateKey), certificate: certificate.toString('pem') };
 };
 
-/** The names that a certificate holds for. Of a chain, the first is read. */
-export const namesIn = (pem: string): readonly string[] => {
-  const [first] = PemConverter.decodeWithHeaders(pem);
-  if (!first) return [];
-  const names = new X509Certificate(first.rawData).getExtension(SubjectAlternativeNameExtension)?.names.items ?? [];
-  return names.map((name) => name.value);
-};
-
 // An hour back: the clock of a virtual machine or a container's host may be behind ours.
 const validity = (now: Date, days: number): { notBefore: Date; notAfter: Date } => ({
   notBefore: new Date(now.getTime() - HOUR),

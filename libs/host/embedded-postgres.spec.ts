@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-import { childRunning, kill, recordingLog, removeFolder, temporaryFolder } from './spec.js';
+import { childRunning, kill, recordingLogger, removeFolder, temporaryFolder } from './spec.js';
 import { contentOf } from './atomic-file.js';
 import { isAlive } from './signals.js';
 import { codeOf } from './system-error.js';
@@ -41,7 +41,7 @@ describe('the embedded Postgres', () => {
   let folder: string;
   const running = new Set<EmbeddedPostgres>();
   const start = async (options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> => {
-    const postgres = await startEmbeddedPostgres({ folder, log: recordingLog(), ...options });
+    const postgres = await startEmbeddedPostgres({ folder, logger: recordingLogger(), ...options });
     running.add(postgres);
     return postgres;
   };
@@ -131,8 +131,8 @@ describe('the embedded Postgres', () => {
   const startInChild = () =>
     childRunning(`
     const { startEmbeddedPostgres } = await host('embedded-postgres.ts');
-    const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const { url } = await startEmbeddedPostgres({ folder: ${JSON.stringify(folder)}, log });
+    const logger = { debug() {}, info() {}, warn() {}, error() {} };
+    const { url } = await startEmbeddedPostgres({ folder: ${JSON.stringify(folder)}, logger });
     console.log(url);
   `);
 
@@ -153,9 +153,9 @@ describe('the embedded Postgres', () => {
     for (const pid of childrenOf(child.pid)) if (pid !== orphan) process.kill(pid, 'SIGKILL');
     await kill(child);
     expect(isAlive(orphan)).toBe(true);
-    const log = recordingLog();
-    const { url } = await start({ log });
-    expect(log.lines.join('\n')).toContain('stopping the Postgres that an earlier run has left');
+    const logger = recordingLogger();
+    const { url } = await start({ logger });
+    expect(logger.lines.join('\n')).toContain('stopping the Postgres that an earlier run has left');
     expect(await mainProcess(folder)).not.toBe(orphan);
     expect(await query(url, 'select count(*)::int from orphaned')).toEqual([[0]]);
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from './logger.js';
+import type { PlainLogger } from './logger.js';
 import { DATABASE, openCluster, USER, type Cluster } from './postgres-cluster.js';
 import { endLeftovers } from './postgres-leftovers.js';
 import { PortTaken, startServer, type Exit, type Server } from './postgres-server.js';
@@ -28,7 +28,7 @@ export type EmbeddedPostgres = {
 export type EmbeddedPostgresOptions = {
   /** Ours alone: the caller holds the data folder that it lies in (data-folder.ts). */
   readonly folder: string;
-  readonly log: Log;
+  readonly logger: PlainLogger;
   /** Postgres ended and nobody had asked it to. It is started again after so many milliseconds. */
   readonly onExit?: (exit: Exit & { readonly restartIn: number }) => void;
 };
@@ -71,7 +71,7 @@ class Supervisor {
 
   /** The port on which it is ready. */
   async start(): Promise<number> {
-    await endLeftovers(this.cluster, this.options.log);
+    await endLeftovers(this.cluster, this.options.logger);
     const port = await this.startOnFreePort(3);
     this.watching = this.keepRunning(port);
     return port;
@@ -104,7 +104,7 @@ class Supervisor {
   }
 
   private async run(port: number): Promise<Server> {
-    const server = startServer(this.cluster, port, this.options.log);
+    const server = startServer(this.cluster, port, this.options.logger);
     this.server = server;
     await server.ready;
     return server;
@@ -118,7 +118,7 @@ class Supervisor {
       this.server = null;
       if (this.stopping.signal.aborted) return;
       if (Date.now() - since > STABLE_MS) pause = FIRST_PAUSE_MS;
-      this.options.log.error(`Postgres ended (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
+      this.options.logger.error(`Postgres ended (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
       this.options.onExit?.({ ...exit, restartIn: pause });
       pause = await this.restart(port, pause);
     }
@@ -130,15 +130,15 @@ class Supervisor {
     while (await this.wait(pause)) {
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       try {
-        await endLeftovers(this.cluster, this.options.log);
+        await endLeftovers(this.cluster, this.options.logger);
         if (this.stopping.signal.aborted) break;
         await this.run(port);
-        this.options.log.info('Postgres is running again');
+        this.options.logger.info('Postgres is running again');
         break;
       } catch (error) {
         this.server = null;
         if (this.stopping.signal.aborted) break;
-        this.options.log.error(`Postgres did not start, next attempt in ${pause} ms: ${messageOf(error)}`);
+        this.options.logger.error(`Postgres did not start, next attempt in ${pause} ms: ${messageOf(error)}`);
       }
     }
     return pause;

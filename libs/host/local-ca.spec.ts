@@ -5,9 +5,10 @@ import { isIP, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StandingClock } from '../../test/support/clocks.js';
 import { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
 import { codeOf } from './system-error.js';
-import { removeFolder, SetClock, temporaryFolder } from './spec.js';
+import { removeFolder, temporaryFolder } from './spec.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const names = certificateNames('tf.internal', 'https://[2001:db8::7]:8443', 'My-Laptop.local');
@@ -39,10 +40,10 @@ const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: str
 
 describe('the local CA', () => {
   let folder: string;
-  const clock = new SetClock(new Date());
+  const clock = new StandingClock();
   beforeEach(async () => {
     folder = join(await temporaryFolder(), 'tls');
-    clock.time = new Date();
+    clock.time = Date.now();
   });
   afterEach(() => removeFolder(join(folder, '..')));
 
@@ -89,14 +90,14 @@ describe('the local CA', () => {
 
   it('issues nothing new until it must', async () => {
     const first = await issue();
-    clock.time = new Date(first.expires.getTime() - 31 * DAY);
+    clock.time = first.expires.getTime() - 31 * DAY;
     expect(await issue()).toEqual(first);
   });
 
   it('renews the server’s certificate 30 days before its end, and clients notice nothing', async () => {
     const first = await issue();
     const ca = await caPem();
-    clock.time = new Date(first.expires.getTime() - 29 * DAY);
+    clock.time = first.expires.getTime() - 29 * DAY;
     const second = await issue();
     expect(second.expires.getTime()).toBeGreaterThan(first.expires.getTime());
     expect(await caPem()).toBe(ca);
@@ -106,10 +107,10 @@ describe('the local CA', () => {
   it('renews itself and what it has issued when its own end is near', async () => {
     const first = await issue();
     const ca = new X509Certificate(await caPem());
-    clock.time = new Date(ca.validToDate.getTime() - 100 * DAY);
+    clock.time = ca.validToDate.getTime() - 100 * DAY;
     const capped = await issue();
     expect(capped.expires).toEqual(ca.validToDate);
-    clock.time = new Date(ca.validToDate.getTime() - 10 * DAY);
+    clock.time = ca.validToDate.getTime() - 10 * DAY;
     const second = await issue();
     const newCa = new X509Certificate(await caPem());
     expect(newCa.fingerprint256).not.toBe(ca.fingerprint256);

@@ -1,11 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#kernel';
 import { contentOf, writeAtomically } from './atomic-file.js';
+import type { KeyAndCertificate } from './certificates.js';
 import { isHost, isWildcard } from './host-names.js';
-import { issueCa, issueServerCertificate, namesIn, type KeyAndCertificate } from './certificates.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const RENEW_BEFORE = 30 * DAY;
@@ -40,15 +41,15 @@ export const localCertificates = async (
   const now = clock.now();
   const fits = (kept: KeyAndCertificate): boolean => belongTogether(kept) && lasts(kept.certificate, now);
 
-  const ca = await kept(folder, 'ca.pem', 'ca-key.pem', fits, () => issueCa(now));
+  const ca = await kept(folder, 'ca.pem', 'ca-key.pem', fits, async () => (await issuing()).issueCa(now));
   const authority = new X509Certificate(ca.certificate);
   const server = await kept(
     folder,
     'server.pem',
     'server-key.pem',
-    (found) => fits(found) && comesFrom(authority, found) && sameNames(namesIn(found.certificate), names),
+    (found) => fits(found) && comesFrom(authority, found) && holdsFor(found, names),
     async () => {
-      const issued = await issueServerCertificate(ca, names, now);
+      const issued = await (await issuing()).issueServerCertificate(ca, names, now);
       return { key: issued.key, certificate: `${issued.certificate}\n${ca.certificate}` };
     },
   );
@@ -59,6 +60,9 @@ export const localCertificates = async (
     expires: new X509Certificate(server.certificate).validToDate,
   };
 };
+
+/** What makes certificates takes a tenth of a second and 14 MB: only a start that makes some loads it. */
+const issuing = () => import('./certificates.js');
 
 /** What the two files hold if it still fits, else a new pair, written down. */
 const kept = async (
@@ -89,5 +93,12 @@ const lasts = (certificate: string, now: Date): boolean =>
 const comesFrom = (authority: X509Certificate, { certificate }: KeyAndCertificate): boolean =>
   new X509Certificate(certificate).verify(authority.publicKey);
 
-const sameNames = (some: readonly string[], others: readonly string[]): boolean =>
-  some.length === others.length && some.every((name) => others.includes(name));
+/** For these names, and for no other. */
+const holdsFor = ({ certificate }: KeyAndCertificate, names: readonly string[]): boolean => {
+  const server = new X509Certificate(certificate);
+  const held = server.subjectAltName?.split(', ') ?? [];
+  return (
+    held.length === names.length &&
+    names.every((name) => (isIP(name) === 0 ? server.checkHost(name) : server.checkIP(name)) !== undefined)
+  );
+};

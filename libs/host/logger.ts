@@ -4,8 +4,8 @@ import type { LoggerService } from '@nestjs/common';
 
 export type LogLevel = Level | 'silent';
 
-/** What the other files of this library ask of a log; a pino logger is one. */
-export type Log = {
+/** What the other files of this library ask of a logger: they have no context to tell. */
+export type PlainLogger = {
   debug(message: string): void;
   info(message: string): void;
   warn(message: string): void;

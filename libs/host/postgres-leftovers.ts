@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { contentOf } from './atomic-file.js';
-import type { Log } from './logger.js';
+import type { PlainLogger } from './logger.js';
 import type { Cluster } from './postgres-cluster.js';
 import { isAlive, signalTo } from './signals.js';
 import { codeOf } from './system-error.js';
@@ -22,13 +22,13 @@ const POLL_MS = 10;
  * there may be another program's by now, and workers whose main process was killed live on for a moment, during which
  * a new Postgres refuses to start. We hold the data folder, so whatever is found is nobody else's.
  */
-export const endLeftovers = async (cluster: Cluster, log: Log): Promise<void> => {
+export const endLeftovers = async (cluster: Cluster, logger: PlainLogger): Promise<void> => {
   const pidFile = join(cluster.folder, 'postmaster.pid');
   const pid = Number.parseInt((await contentOf(pidFile)) ?? '', 10);
   // A clean stop removes the file as its last act.
   if (Number.isNaN(pid)) return;
   let left = await processesOf(cluster);
-  if (left.length > 0) log.warn(`stopping the Postgres that an earlier run has left (${pids(left)})`);
+  if (left.length > 0) logger.warn(`stopping the Postgres that an earlier run has left (${pids(left)})`);
   signalMain(left, 'SIGINT');
   left = await gone(cluster, FAST_SHUTDOWN_MS);
   signalMain(left, 'SIGQUIT');

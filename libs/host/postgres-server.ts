@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Log } from './logger.js';
+import type { PlainLogger } from './logger.js';
 import { pathWithin, runIn, type Cluster } from './postgres-cluster.js';
 
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -47,7 +47,7 @@ const options = (cluster: Cluster, port: number): Readonly<Record<string, string
   log_min_error_statement: 'panic',
 });
 
-export const startServer = (cluster: Cluster, port: number, log: Log): Server => {
+export const startServer = (cluster: Cluster, port: number, logger: PlainLogger): Server => {
   const flags = Object.entries(options(cluster, port)).map(([name, value]) => `--${name}=${value}`);
   const child = runIn(
     cluster,
@@ -55,23 +55,23 @@ export const startServer = (cluster: Cluster, port: number, log: Log): Server =>
     ['-D', pathWithin(cluster), ...flags],
     ['ignore', 'ignore', 'pipe'],
   );
-  const endWatch = watchOver(child, log);
+  const endWatch = watchOver(child, logger);
   const exited = new Promise<Exit>((resolve) => {
     child.on('exit', (code, signal) => {
       endWatch();
       resolve({ code, signal });
     });
   });
-  return { process: child, exited, ready: readiness(child, exited, log) };
+  return { process: child, exited, ready: readiness(child, exited, logger) };
 };
 
-const readiness = (child: ChildProcess, exited: Promise<Exit>, log: Log): Promise<void> =>
+const readiness = (child: ChildProcess, exited: Promise<Exit>, logger: PlainLogger): Promise<void> =>
   new Promise((resolve, reject) => {
     const lastWords: string[] = [];
     child.on('error', (error) => reject(new Error('Postgres could not be run', { cause: error })));
     const lines = child.stderr ? createInterface({ input: child.stderr }) : null;
     lines?.on('line', (line) => {
-      pass(line, log);
+      pass(line, logger);
       lastWords.push(line);
       if (lastWords.length > 20) lastWords.shift();
       // Said on the level LOG, which is never filtered, and in English: the messages' locale is C.
@@ -89,23 +89,23 @@ const readiness = (child: ChildProcess, exited: Promise<Exit>, log: Log): Promis
     });
   });
 
-const levels: Readonly<Record<string, keyof Log>> = {
+const levels: Readonly<Record<string, keyof PlainLogger>> = {
   WARNING: 'warn',
   FATAL: 'warn',
   PANIC: 'error',
 };
 
 // ERROR stays at debug: whoever sent the statement is told, and a lost race for a unique name is no fault.
-const pass = (line: string, log: Log): void => {
+const pass = (line: string, logger: PlainLogger): void => {
   const level = levels[/^([A-Z]+):/.exec(line)?.[1] ?? ''] ?? 'debug';
-  log[level](`postgres: ${line}`);
+  logger[level](`postgres: ${line}`);
 };
 
 /**
  * A shell that does nothing but wait for our end: the kernel closes our side of its input, however we end, and it tells
  * Postgres to shut down. Should it fail, the next start finds the leftovers (postgres-leftovers.ts).
  */
-const watchOver = (server: ChildProcess, log: Log): (() => void) => {
+const watchOver = (server: ChildProcess, logger: PlainLogger): (() => void) => {
   if (server.pid === undefined) return () => undefined;
   const watch = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'cadastre-watch', String(server.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -113,7 +113,9 @@ const watchOver = (server: ChildProcess, log: Log): (() => void) => {
     env: {},
   });
   // Only the quick end of an orphan is lost with it.
-  watch.on('error', (error) => log.warn(`nothing will stop Postgres should this process be killed: ${error.message}`));
+  watch.on('error', (error) =>
+    logger.warn(`nothing will stop Postgres should this process be killed: ${error.message}`),
+  );
   watch.unref();
   return () => {
     watch.kill('SIGKILL');

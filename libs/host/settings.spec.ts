@@ -36,6 +36,7 @@ describe('settings', () => {
       dataFolder: resolve('.cadastre'),
       tls: { mode: 'auto' },
       publicUrl: 'https://localhost:8443',
+      trustedProxies: [],
       adminToken: null,
       database: { mode: 'embedded' },
       kafka: null,
@@ -61,6 +62,7 @@ describe('settings', () => {
       CADASTRE_TLS_CERT: cert,
       CADASTRE_TLS_KEY: certKey,
       CADASTRE_PUBLIC_URL: 'https://tf.example.com/',
+      CADASTRE_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
       CADASTRE_ADMIN_TOKEN: 'a'.repeat(20),
       DATABASE_URL: 'postgres://u:p@db/cadastre',
       KAFKA_BROKERS: 'one:9092, [::1]:9093',
@@ -81,6 +83,7 @@ describe('settings', () => {
       dataFolder: '/var/lib/cadastre',
       tls: { mode: 'files', cert, key: certKey },
       publicUrl: 'https://tf.example.com',
+      trustedProxies: ['10.0.0.0/8', '::1'],
       adminToken: 'a'.repeat(20),
       database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
       kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf' },
@@ -178,6 +181,12 @@ describe('settings', () => {
       '1.16.6,v1.17',
       'CADASTRE_TOOL_RELEASES: must be a comma-separated list of versions such as 1.2.3; number 2 is not one',
     ],
+    ...['10.0.0.5, proxy.test', '10.0.0.5,10.0.0.0/33', '10.0.0.5,::/129', '::1,10.0.0.0/8/8', '::1,'].map((list) => [
+      'CADASTRE_TRUSTED_PROXIES',
+      list,
+      'CADASTRE_TRUSTED_PROXIES: must be a comma-separated list of addresses, or blocks of them such as 10.0.0.0/8; ' +
+        'number 2 is not one',
+    ]),
     ['CADASTRE_GLOBAL_REMOTE_STATE', 'yes', 'CADASTRE_GLOBAL_REMOTE_STATE: must be one of true, false'],
     [
       'CADASTRE_RETENTION_CHECK_MINUTES',

@@ -20,6 +20,8 @@ export type Settings = {
     | { readonly mode: 'files'; readonly cert: string; readonly key: string };
   /** An origin: scheme, host and, unless it is the scheme's own, port; no trailing slash. */
   readonly publicUrl: string;
+  /** Addresses and blocks of them; what others say in `X-Forwarded-For` is not believed. */
+  readonly trustedProxies: readonly string[];
   readonly adminToken: string | null;
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
   /** Null: nothing is published, and the log keeps everything for the day when it is. */
@@ -133,6 +135,7 @@ const settingsFrom = (env: Environment): Settings => {
     dataFolder,
     tls,
     publicUrl: env.CADASTRE_PUBLIC_URL ?? defaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
+    trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
     kafka: env.KAFKA_BROKERS ? { brokers: env.KAFKA_BROKERS, topicPrefix: env.CADASTRE_TOPIC_PREFIX } : null,

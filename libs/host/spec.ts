@@ -5,25 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { Clock } from '#kernel';
-import type { Log } from './logger.js';
+import type { PlainLogger } from './logger.js';
 
 export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'cadastre-host-'));
 
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** A clock that a test moves. */
-export class SetClock extends Clock {
-  constructor(public time: Date) {
-    super();
-  }
-  override now(): Date {
-    return this.time;
-  }
-}
-
 /** Keeps what it is told. */
-export const recordingLog = (): Log & { readonly lines: string[] } => {
+export const recordingLogger = (): PlainLogger & { readonly lines: string[] } => {
   const lines: string[] = [];
   const keep = (line: string): void => {
     lines.push(line);

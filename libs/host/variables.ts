@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
 import { isHost } from './host-names.js';
@@ -48,22 +49,26 @@ const isBroker = (text: string): boolean => {
   return isHost(host) && isPort(port);
 };
 
-const brokers = z.string().transform((list, check) => {
-  const entries = list.split(',').map((entry) => entry.trim());
-  entries.forEach((entry, index) => {
-    if (!isBroker(entry)) check.addIssue(`must be a comma-separated list of host:port; number ${index + 1} is not one`);
-  });
-  return entries;
-});
+/** An address, or a block of them as RFC 4632 writes it. */
+const isAddressBlock = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+};
 
-const toolReleases = z.string().transform((list, check) => {
-  const entries = list.split(',').map((entry) => entry.trim());
-  entries.forEach((entry, index) => {
-    if (valid(entry) === entry) return;
-    check.addIssue(`must be a comma-separated list of versions such as 1.2.3; number ${index + 1} is not one`);
+const listOf = (isEntry: (text: string) => boolean, what: string) =>
+  z.string().transform((list, check) => {
+    const entries = list.split(',').map((entry) => entry.trim());
+    entries.forEach((entry, index) => {
+      if (!isEntry(entry)) check.addIssue(`must be a comma-separated list of ${what}; number ${index + 1} is not one`);
+    });
+    return entries;
   });
-  return entries;
-});
+
+const brokers = listOf(isBroker, 'host:port');
+const toolReleases = listOf((text) => valid(text) === text, 'versions such as 1.2.3');
+const addressBlocks = listOf(isAddressBlock, 'addresses, or blocks of them such as 10.0.0.0/8');
 
 export const variables = {
   HOST: variable(
@@ -98,6 +103,11 @@ export const variables = {
     matching(isOrigin, 'must be http:// or https:// with a host and perhaps a port, nothing after')
       .transform((text) => new URL(text).origin)
       .exactOptional(),
+  ),
+  CADASTRE_TRUSTED_PROXIES: variable(
+    '–',
+    'comma-separated addresses, or blocks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is believed',
+    addressBlocks.default([]),
   ),
   CADASTRE_ADMIN_TOKEN: variable(
     'made, printed once',

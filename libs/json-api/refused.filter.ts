@@ -76,6 +76,9 @@ export class RefusedFilter implements ExceptionFilter {
         .send({ errors: [errorObject(500, 'internal server error', { detail })] });
       return;
     }
+    // Fastify hangs up on whose body it does not take, and who sends all of it before reading anything never sees the
+    // answer. Left open, the rest of the body flows away.
+    reply.removeHeader('connection');
     sendRefusal(reply, refused);
   }
 }

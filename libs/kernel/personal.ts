@@ -11,11 +11,11 @@ export type PersonalText = {
   readonly kind: 'name' | 'detail';
 };
 
-/** Somebody as events and states name them. Only users are people: teams and runs keep their names. */
-type Named = { readonly type: string; readonly id: string; readonly name: string };
+/** Who did or has something, as events and states name them. Only users are people: teams and runs keep their names. */
+export type Somebody = { readonly type: string; readonly id: string; readonly name: string };
 
 /** Of an event's data, under whose key `at` somebody stands. */
-export const nameAt = (at: string, { type, id }: Omit<Named, 'name'>): readonly PersonalText[] =>
+export const nameAt = (at: string, { type, id }: Omit<Somebody, 'name'>): readonly PersonalText[] =>
   type === 'users' ? [{ at: [at, 'name'], person: id, kind: 'name' }] : [];
 
 /** Of an event's data that says whom it is about. */
@@ -24,7 +24,7 @@ export const usernameOf = ({ user }: { readonly user: string }): readonly Person
 ];
 
 /** The person whom a state names; nobody where it is a team, or somebody who was forgotten. */
-export const personIn = (named: Named | null | undefined): readonly string[] =>
+export const personIn = (named: Somebody | null | undefined): readonly string[] =>
   named?.type === 'users' && named.name !== named.id ? [named.id] : [];
 
 /**

@@ -3,6 +3,9 @@ export abstract class Clock {
   abstract now(): Date;
 }
 
+/** Where a process tells what goes on in it; a pino logger is one. "Log" alone is the log of events. */
+export type Logger = Readonly<Record<'debug' | 'info' | 'warn', (context: object, text: string) => void>>;
+
 /** Randomness is injected. */
 export abstract class Ids {
   /** A resource id: the API's type prefix, a hyphen, 16 letters and digits; `next('ws')` → `ws-4nZ8…`. */

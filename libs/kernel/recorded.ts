@@ -1,11 +1,12 @@
 import type { Message } from './message.js';
+import type { Somebody } from './personal.js';
 
 /** ISO 8601, UTC, milliseconds, ending in `Z`: the only form of time that leaves the database or enters a document. */
 export type Timestamp = string;
 
 /** Who did it and how it reached us; stored beside every event (contract §2.5, DESIGN decision 2). */
 export type EventContext = {
-  readonly accessor: { readonly id: string; readonly type: string; readonly name: string };
+  readonly accessor: Somebody;
   readonly auth: 'Client' | 'Impersonated' | 'System';
   readonly impersonator: string | null;
   readonly request: {

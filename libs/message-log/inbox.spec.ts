@@ -1,9 +1,12 @@
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import kafkajs, { type Message } from 'kafkajs';
-import { quiet, readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
+import type { Logger } from '#kernel';
+import { readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
+import { untilTheyExist } from '../../test/support/kafka/topics-read.js';
+import { quiet } from '../../test/support/quiet.js';
 import { chunksOf, Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
-import { kafkaClient, type KafkaLogger } from './kafka-connection.js';
+import { kafkaClient } from './kafka-connection.js';
 import { ensureTopics } from './topics.js';
 
 let kafka: TestKafka;
@@ -30,12 +33,13 @@ const createTopic = async (topic: string, config: Readonly<Record<string, string
   const admin = kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
   await admin.connect();
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
-  await admin.createTopics({ topics: [{ topic, numPartitions: 6, configEntries }] });
+  await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 6, configEntries }] });
   await admin.disconnect();
+  await untilTheyExist(kafka.brokers, [topic]);
 };
 
-const openInbox = (topic: string, take: Taker, log: KafkaLogger = quiet): Inbox => {
-  const inbox = new Inbox({ brokers: kafka.brokers, clientId: 'test' }, topic, take, log);
+const openInbox = (topic: string, take: Taker, logger: Logger = quiet): Inbox => {
+  const inbox = new Inbox({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
   open.push(inbox);
   inbox.start();
   return inbox;
@@ -93,7 +97,7 @@ describe('an inbox', () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 300));
     const { taken, collect, full } = collector(300);
-    const warn = vi.fn<KafkaLogger['warn']>();
+    const warn = vi.fn<Logger['warn']>();
     let failures = 0;
     openInbox(
       topic,

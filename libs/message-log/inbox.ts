@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
-import { kafkaClient, type KafkaConnection, type KafkaLogger } from './kafka-connection.js';
+import type { Logger } from '#kernel';
+import { kafkaClient, type KafkaConnection } from './kafka-connection.js';
 import { inboxMetrics } from './metrics.js';
 import { openProducer, type OpenProducer } from './producer.js';
 import { isTooLarge, rejectionOf, type Rejection } from './rejections.js';
@@ -49,9 +50,9 @@ export class Inbox {
     connection: KafkaConnection,
     private readonly topic: string,
     private readonly take: Taker,
-    private readonly log: KafkaLogger,
+    private readonly logger: Logger,
   ) {
-    this.kafka = kafkaClient(connection, log);
+    this.kafka = kafkaClient(connection, logger);
     this.rejectedTopic = `${topic}.rejected`;
   }
 
@@ -79,7 +80,7 @@ export class Inbox {
 
   /** Resolves when it is to stop. */
   private async read(): Promise<void> {
-    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.log, 'inbox');
+    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.logger, 'inbox');
     const consumer = this.kafka.consumer({
       // Named after the topic, whose prefix is the site's: two sites on one cluster do not share a group.
       groupId: this.topic.replaceAll('.', '-'),
@@ -162,7 +163,7 @@ export class Inbox {
     if (this.stopping.signal.aborted) return;
     const { topic, pause } = this;
     inboxMetrics.failures.inc({ topic });
-    this.log.warn({ err: error, topic, retryInMs: pause }, text);
+    this.logger.warn({ err: error, topic, retryInMs: pause }, text);
     await wait(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     this.pause = Math.min(pause * 2, RETRY_MAX_MS);
   }
@@ -215,7 +216,8 @@ export class Inbox {
     inboxMetrics.lag.set({ topic, partition }, Number(behind));
     const reasons = all.flatMap((verdict) => ('rejected' in verdict ? [verdict.rejected] : []));
     const [reason] = reasons;
-    if (reason !== undefined) this.log.warn({ topic, partition, count: reasons.length, reason }, 'messages rejected');
+    if (reason !== undefined)
+      this.logger.warn({ topic, partition, count: reasons.length, reason }, 'messages rejected');
   }
 }
 

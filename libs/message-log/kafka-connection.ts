@@ -1,4 +1,5 @@
 import { Kafka, logLevel, type KafkaConfig, type LogEntry } from 'kafkajs';
+import type { Logger } from '#kernel';
 import { mendRequestQueue } from './request-queue.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
@@ -6,13 +7,6 @@ export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
   readonly brokers: readonly string[];
   /** How the brokers' own logs and quotas call this process. */
   readonly clientId: string;
-};
-
-/** Where the client tells what happens; pino fits. */
-export type KafkaLogger = {
-  debug(context: object, text: string): void;
-  info(context: object, text: string): void;
-  warn(context: object, text: string): void;
 };
 
 /** A dead broker's address mostly refuses at once; one that swallows packets is given up after this. kafkajs: 1 s. */
@@ -27,7 +21,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 4 };
 
 /** The only way to a kafkajs client here, so that no connection is made without the mended queue. */
-export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, log: KafkaLogger): Kafka => {
+export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
   mendRequestQueue();
   return new Kafka({
     brokers: [...brokers],
@@ -38,7 +32,7 @@ export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, l
     requestTimeout: REQUEST_TIMEOUT_MS,
     retry: RETRY,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => tell(log, entry),
+    logCreator: () => (entry) => tell(logger, entry),
   });
 };
 
@@ -47,10 +41,10 @@ export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, l
  * in the end: the caller tells of that once, so its errors are for debugging. Its warnings are told nowhere else, but
  * for one, made at each start of an idempotent producer that does not retry for ever: ours is not meant to (KafkaLog).
  */
-const tell = (log: KafkaLogger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
+const tell = (logger: Logger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
   const context = { ...details, kafkajs: namespace };
-  if (level === logLevel.WARN && !message.startsWith(LIMITED_RETRIES)) log.warn(context, message);
-  else log.debug(context, message);
+  if (level === logLevel.WARN && !message.startsWith(LIMITED_RETRIES)) logger.warn(context, message);
+  else logger.debug(context, message);
 };
 
 const LIMITED_RETRIES = 'Limiting retries for the idempotent producer';

@@ -1,18 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import kafkajs from 'kafkajs';
-import type { Recorded } from '#kernel';
+import type { Logger, Recorded } from '#kernel';
 import {
   house,
   houseKinds,
-  quiet,
   readTopic,
   recorded,
   startKafka,
   type TestKafka,
   type TopicMessage,
 } from '../../test/support/kafka/index.js';
+import { untilTheyExist } from '../../test/support/kafka/topics-read.js';
+import { quiet } from '../../test/support/quiet.js';
 import { toMessage } from './cloud-event.js';
-import { kafkaClient, type KafkaLogger } from './kafka-connection.js';
+import { kafkaClient } from './kafka-connection.js';
 import { KafkaLog } from './kafka-log.js';
 import { topicsOf } from './topics.js';
 
@@ -21,7 +22,7 @@ const SOURCE = 'https://cadastre.example';
 let kafka: TestKafka;
 const open: KafkaLog[] = [];
 
-const logTo = (prefix: string, logger: KafkaLogger = quiet): KafkaLog => {
+const logTo = (prefix: string, logger: Logger = quiet): KafkaLog => {
   const log = new KafkaLog(
     { brokers: kafka.brokers, clientId: 'test' },
     houseKinds,
@@ -94,8 +95,10 @@ describe('topics', () => {
     const admin = kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
     await admin.connect();
     const retention = [{ name: 'retention.ms', value: '60000' }];
-    await admin.createTopics({ topics: [{ topic: 'a.lamps', numPartitions: 2, configEntries: retention }] });
-    const warn = vi.fn<KafkaLogger['warn']>();
+    const lamps = { topic: 'a.lamps', numPartitions: 2, configEntries: retention };
+    await admin.createTopics({ waitForLeaders: false, topics: [lamps] });
+    await untilTheyExist(kafka.brokers, ['a.lamps']);
+    const warn = vi.fn<Logger['warn']>();
 
     await logTo('a', { ...quiet, warn }).ensureTopics(topicsOf(houseKinds, 'a'));
 
@@ -227,7 +230,7 @@ describe('a broker that dies', () => {
   }, 180_000);
 
   it('is said once to the caller, and not at all where only kafkajs minds', async () => {
-    const warn = vi.fn<KafkaLogger['warn']>();
+    const warn = vi.fn<Logger['warn']>();
     const log = logTo('h', { ...quiet, warn });
     await log.connect();
     await kafka.kill();

@@ -1,8 +1,8 @@
-import type { EventRegistry, Recorded } from '#kernel';
+import type { EventRegistry, Logger, Recorded } from '#kernel';
 import type { Kafka } from 'kafkajs';
 import { inRequests } from './batches.js';
 import { toMessage, type LogMessage, type Origin } from './cloud-event.js';
-import { kafkaClient, type KafkaConnection, type KafkaLogger } from './kafka-connection.js';
+import { kafkaClient, type KafkaConnection } from './kafka-connection.js';
 import { openProducer, type OpenProducer } from './producer.js';
 import { ensureTopics } from './topics.js';
 
@@ -27,9 +27,9 @@ export class KafkaLog {
     connection: KafkaConnection,
     private readonly registry: EventRegistry,
     private readonly origin: Origin,
-    private readonly log: KafkaLogger,
+    private readonly logger: Logger,
   ) {
-    this.kafka = kafkaClient(connection, log);
+    this.kafka = kafkaClient(connection, logger);
   }
 
   /** Tells at once whether the brokers can be reached; `publish` connects by itself. */
@@ -45,7 +45,7 @@ export class KafkaLog {
 
   /** Creates the topics that are missing; full names, for example those of `topicsOf`. */
   async ensureTopics(topics: readonly string[]): Promise<void> {
-    await ensureTopics(this.kafka, topics, this.log);
+    await ensureTopics(this.kafka, topics, this.logger);
   }
 
   /**
@@ -106,7 +106,7 @@ export class KafkaLog {
     this.producer = null;
     failed
       ?.then((open) => open.close())
-      .catch((error: unknown) => this.log.debug({ err: error }, 'a failed Kafka producer was given up'));
+      .catch((error: unknown) => this.logger.debug({ err: error }, 'a failed Kafka producer was given up'));
   }
 }
 

@@ -1,7 +1,7 @@
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
-import type { EventRegistry } from '#kernel';
+import pRetry from 'p-retry';
+import type { EventRegistry, Logger } from '#kernel';
 import { topicOf } from './cloud-event.js';
-import type { KafkaLogger } from './kafka-connection.js';
 
 const PARTITIONS = 6;
 const REPLICAS = 3;
@@ -41,7 +41,7 @@ export const topicsOf = (registry: EventRegistry, prefix: string): string[] =>
 export const ensureTopics = async (
   kafka: Kafka,
   topics: readonly string[],
-  log: KafkaLogger,
+  logger: Logger,
   use: 'log' | 'inbox' = 'log',
 ): Promise<void> => {
   const admin = kafka.admin();
@@ -49,12 +49,12 @@ export const ensureTopics = async (
     await admin.connect();
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(topic));
-    if (missing.length > 0) await create(admin, missing, log, use === 'log' ? LOG_CONFIG : INBOX_CONFIG);
+    if (missing.length > 0) await create(admin, missing, logger, use === 'log' ? LOG_CONFIG : INBOX_CONFIG);
     if (use === 'inbox') return;
     await inspect(
       admin,
       topics.filter((topic) => existing.has(topic)),
-      log,
+      logger,
     );
   } finally {
     await admin.disconnect();
@@ -64,7 +64,7 @@ export const ensureTopics = async (
 const create = async (
   admin: Admin,
   topics: readonly string[],
-  log: KafkaLogger,
+  logger: Logger,
   kept: Readonly<Record<string, string>>,
 ): Promise<void> => {
   const { brokers } = await admin.describeCluster();
@@ -73,6 +73,7 @@ const create = async (
   const config = { ...kept, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
   // Resolves also where another publisher was faster and the topic is there by now.
   await admin.createTopics({
+    waitForLeaders: false,
     topics: topics.map((topic) => ({
       topic,
       numPartitions: PARTITIONS,
@@ -80,13 +81,28 @@ const create = async (
       configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
     })),
   });
-  log.info({ topics, partitions: PARTITIONS, replicas }, 'created Kafka topics');
+  await untilTheyHaveLeaders(admin, topics);
+  logger.info({ topics, partitions: PARTITIONS, replicas }, 'created Kafka topics');
 };
+
+/**
+ * Who writes or reads earlier is turned away. kafkajs would wait by itself, but takes it for a failure when the broker has
+ * not heard of the topic yet (UNKNOWN_TOPIC_OR_PARTITION), as happens on a busy machine.
+ */
+const untilTheyHaveLeaders = (admin: Admin, topics: readonly string[]): Promise<void> =>
+  pRetry(
+    async () => {
+      const { topics: found } = await admin.fetchTopicMetadata({ topics: [...topics] });
+      const lost = found.filter(({ partitions }) => partitions.some(({ leader }) => leader < 0));
+      if (lost.length > 0) throw new Error(`no leader yet for ${lost.map(({ name }) => name).join(', ')}`);
+    },
+    { retries: 10, minTimeout: 50, maxTimeout: 1_000 },
+  );
 
 const KEPT_WHOLE = ['cleanup.policy', 'retention.ms', 'retention.bytes'] as const;
 
 /** Retention or compaction of the operator's may be meant; a history that vanishes by surprise is told of once. */
-const inspect = async (admin: Admin, topics: readonly string[], log: KafkaLogger): Promise<void> => {
+const inspect = async (admin: Admin, topics: readonly string[], logger: Logger): Promise<void> => {
   if (topics.length === 0) return;
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
@@ -99,7 +115,7 @@ const inspect = async (admin: Admin, topics: readonly string[], log: KafkaLogger
   for (const { resourceName: topic, configEntries } of resources) {
     for (const { configName, configValue } of configEntries) {
       if (configValue === LOG_CONFIG[configName as (typeof KEPT_WHOLE)[number]]) continue;
-      log.warn({ topic, [configName]: configValue }, 'this Kafka topic does not keep every event');
+      logger.warn({ topic, [configName]: configValue }, 'this Kafka topic does not keep every event');
     }
   }
 };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
 import { rebuild, verify, viewsOf } from '#event-store';
+import { StandingClock } from '../../test/support/clocks.js';
 import { logLength, wholeLog } from '../../test/support/log.js';
 import {
   answered,
@@ -23,14 +24,7 @@ import { Authenticator } from '../access/authenticator.js';
 import { TokenUses } from '../access/authentication-tokens.uses.js';
 import { may } from '#access';
 
-class SetClock extends Clock {
-  time = Date.parse('2026-11-21T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
-
-const clock = new SetClock();
+const clock = new StandingClock();
 let server: TestServer;
 let acme: SeededOrganization;
 let admin: string;
@@ -214,7 +208,7 @@ describe('tokens of people', () => {
     const ada = await person('ada');
     const path = `/api/v2/users/${ada.id}/authentication-tokens`;
     for (const description of ['first', 'second']) {
-      clock.time += 1_000;
+      clock.pass({ seconds: 1 });
       answered(await ada.post(path, token({ description })), 201);
     }
     const { body } = answered(await ada.get(`${path}?page[size]=2`), 200);

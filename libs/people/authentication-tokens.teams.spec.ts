@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock } from '#kernel';
+import { StandingClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeAgentPool,
@@ -15,14 +15,7 @@ import {
 import { countingApart } from '../../test/support/recording.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
 
-class SetClock extends Clock {
-  time = Date.parse('2026-11-21T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
-
-const clock = new SetClock();
+const clock = new StandingClock();
 let server: TestServer;
 let acme: SeededOrganization;
 
@@ -53,9 +46,9 @@ describe('the tokens of a team', () => {
       attributes: { description: 'first' },
       relationships: { team: { data: { type: 'teams', id: team } } },
     });
-    clock.time += 1_000;
+    clock.pass({ seconds: 1 });
     answered(await server.post(several(team), token('second')), 201);
-    clock.time += 1_000;
+    clock.pass({ seconds: 1 });
     answered(await server.post(only(team), token('ignored')), 201);
     expect(descriptionsIn(answered(await server.get(several(team)), 200))).toEqual([null, 'second', 'first']);
     const page = answered(await server.get(`${several(team)}?page[size]=1&page[number]=2`), 200);
@@ -297,7 +290,7 @@ describe('the tokens of an agent pool', () => {
 
   it('are listed page by page, and are nowhere where there is no pool', async () => {
     for (const description of ['one', 'two']) {
-      clock.time += 1_000;
+      clock.pass({ seconds: 1 });
       answered(await server.post(PATH(), token(description)), 201);
     }
     const page = answered(await server.get(`${PATH()}?page[size]=1`), 200);

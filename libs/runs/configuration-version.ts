@@ -1,5 +1,4 @@
-import { badRequest, conflict, notFound, type Decider, type Message } from '#kernel';
-import type { Person } from './run.js';
+import { badRequest, conflict, notFound, type Decider, type Message, type Somebody } from '#kernel';
 
 /**
  * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made.
@@ -24,7 +23,7 @@ type Birth = {
   speculative: boolean;
   /** Does not become the workspace's current one by its upload. */
   provisional: boolean;
-  createdBy: Person;
+  createdBy: Somebody;
   /** Whether they may apply runs: what begins by the upload is applied unasked only then. */
   mayApply: boolean;
 };

@@ -4,9 +4,10 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
 import { EncryptedBlobs } from '#blob-store';
 import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { MovedClock } from '../../test/support/clocks.js';
 import {
   answered,
   giveWorkspace,
@@ -29,13 +30,6 @@ const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
 /** What a client packs is not looked into: any gzip will do. */
 const ARCHIVE = gzipSync('main.tf');
-
-class MovedClock extends Clock {
-  ahead = 0;
-  override now(): Date {
-    return new Date(Date.now() + this.ahead);
-  }
-}
 
 const clock = new MovedClock();
 let server: TestServer;
@@ -149,7 +143,7 @@ describe('a configuration version', () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       // The order is that of whole milliseconds.
-      clock.ahead += 1;
+      clock.pass({ ms: 1 });
       ids.unshift((await pending({}, workspace)).id);
     }
     await pending();
@@ -266,7 +260,7 @@ describe('uploading', () => {
     }
     expect((await server.get(link.replace('/upload/', '/download/'))).status).toBe(403);
     const before = clock.ahead;
-    clock.ahead += 24 * 60 * 60 * 1000;
+    clock.pass({ days: 1 });
     try {
       expect((await put(link, ARCHIVE)).status).toBe(403);
       expect((await server.get(download)).status).toBe(403);
@@ -300,7 +294,7 @@ describe('the current one of a workspace', () => {
     await uploaded({ speculative: true }, workspace);
     await uploaded({ provisional: true }, workspace);
     expect(await currentOf(workspace)).toBe(first.id);
-    clock.ahead += 1;
+    clock.pass({ ms: 1 });
     const second = await uploaded({}, workspace);
     expect(await currentOf(workspace)).toBe(second.id);
     for (const include of ['current_configuration_version', 'current-configuration-version.ingress-attributes']) {
@@ -373,7 +367,7 @@ describe('the run that begins with an upload', () => {
 
   it('keeps its configuration from being archived and deleted until it is over', async () => {
     const { id, workspace } = await uploaded({ 'auto-queue-runs': true });
-    clock.ahead += 1;
+    clock.pass({ ms: 1 });
     await uploaded({}, workspace);
     const archived = await act(id, 'archive');
     expect([archived.status, archived.body.errors[0].detail]).toEqual([
@@ -424,7 +418,7 @@ describe('deleting the data', () => {
     const workspace = await aWorkspace();
     const old = await uploaded({}, workspace);
     expect((await act(old.id, 'soft_delete_backing_data')).status).toBe(400);
-    clock.ahead += 1;
+    clock.pass({ ms: 1 });
     await uploaded({}, workspace);
     const before = await show(old.id);
     const soft = await act(old.id, 'soft_delete_backing_data');

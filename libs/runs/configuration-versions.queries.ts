@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import {
   demand,
   fresh,
@@ -14,7 +14,6 @@ import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { EXECUTION_MODE } from '#workspaces/to-workspace';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from './run-status.js';
-import type { Person } from './run.js';
 import type { ExecutionMode } from './runs.queries.js';
 
 export type ConfigurationVersionRow = {
@@ -170,7 +169,7 @@ export type ConfigurationForUpload = {
   readonly snapshot: Snapshot;
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;
-  readonly createdBy: Person;
+  readonly createdBy: Somebody;
   readonly mayApply: boolean;
   readonly executionMode: ExecutionMode;
   readonly autoApply: boolean;

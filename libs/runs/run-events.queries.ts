@@ -1,14 +1,13 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant } from '#access';
-import type { Person } from './run.js';
 
 export type RunEventRow = {
   readonly id: string;
   readonly run: string;
   readonly action: string;
   readonly description: string | null;
-  readonly actor: Person;
+  readonly actor: Somebody;
   readonly comment: string | null;
   /** What was said, where it is a comment. */
   readonly body: string | null;

@@ -11,9 +11,9 @@ import {
   makeRun,
   makeToken,
   makeWorkspace,
-  reportBody,
 } from '../../test/support/seeds.js';
-import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { runRequests } from '../../test/support/runs.js';
+import { anotherGateway, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { runsSlice } from './index.js';
 import { FINAL_STATUSES } from './run-status.js';
 
@@ -36,18 +36,11 @@ afterAll(async () => {
 });
 
 let count = 0;
-const aWorkspace = async (): Promise<string> => {
-  const id = await makeWorkspace(server, 'acme', `ws-${(count += 1)}`);
-  await makeConfigurationVersion(server, id);
-  return id;
-};
+const { aWorkspace, act, report } = runRequests(() => ({ server, agents }));
 
 const secretOf = (run: string, executor: Api = agents): Promise<string> =>
   makeToken(executor, `/api/v2/runs/${run}/authentication-tokens`);
 const asRun = async (run: string): Promise<Api> => server.as(await secretOf(run));
-const report = (run: string, status: string, attributes: object = {}): Promise<Answer> =>
-  agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, attributes));
-const act = (run: string, action: string): Promise<Answer> => server.post(`/api/v2/runs/${run}/actions/${action}`);
 
 describe('the end of a run', () => {
   const planned = async (run: string): Promise<void> => {

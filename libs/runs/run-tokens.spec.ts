@@ -14,6 +14,7 @@ import {
   resource,
   runBody,
 } from '../../test/support/seeds.js';
+import { runRequests } from '../../test/support/runs.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, pathOf, stateFile, type StateFile } from '../../test/support/state-file.js';
 
@@ -31,12 +32,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
+const { aWorkspace, act, report } = runRequests(() => ({ server, agents }));
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
-const aWorkspace = async (attributes: object = {}, relationships: object = {}): Promise<string> => {
-  const id = await makeWorkspace(server, 'acme', `ws-${(count += 1)}`, attributes, relationships);
-  await makeConfigurationVersion(server, id);
-  return id;
-};
 
 const tokenPath = (run: string): string => `/api/v2/runs/${run}/authentication-tokens`;
 const secretOf = async (run: string): Promise<string> =>
@@ -45,9 +42,6 @@ const asRun = async (run: string): Promise<Api> => server.as(await secretOf(run)
 /** The token of a run in that workspace, which is speculative and leaves the workspace to others. */
 const visitorFrom = async (workspace: string): Promise<Api> =>
   asRun(await makeRun(server, workspace, { 'plan-only': true }));
-const report = (run: string, status: string, attributes: object = {}): Promise<Answer> =>
-  agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, attributes));
-const act = (run: string, action: string): Promise<Answer> => server.post(`/api/v2/runs/${run}/actions/${action}`);
 
 const SECRET = { out: { value: 'hush', type: 'string' } };
 

@@ -1,10 +1,17 @@
-import { conflict, fold, notFound, type DataOf, type Decider, type Message, type Table, type Timestamp } from '#kernel';
+import {
+  conflict,
+  fold,
+  notFound,
+  type DataOf,
+  type Decider,
+  type Message,
+  type Somebody,
+  type Table,
+  type Timestamp,
+} from '#kernel';
 import { checkOptions, type RunOptions } from './run-options.js';
 import { isForceCancelable, runEvolutions, type KnownRun, type Run } from './run-state.js';
 import { allows, isInHand, isSettling, reported, type RunAction, type RunStatus } from './run-status.js';
-
-/** Who queued or confirmed it, as documents name them. */
-export type Person = { readonly type: string; readonly id: string; readonly name: string };
 
 export const RUN_SOURCES = ['tfe-api', 'tfe-ui', 'tfe-configuration-version'] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
@@ -50,7 +57,7 @@ export type RunEvent =
         configurationVersion: string;
         message: string;
         source: RunSource;
-        createdBy: Person;
+        createdBy: Somebody;
         options: RunOptions;
       }
     >
@@ -61,7 +68,7 @@ export type RunEvent =
   | Message<'RunPlanned', { hasChanges: boolean; resources: Counts } & Said>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>
-  | Message<'RunConfirmed', { confirmedBy: Person }>
+  | Message<'RunConfirmed', { confirmedBy: Somebody }>
   | Message<'RunApplyQueued', Record<never, never>>
   | Message<'RunApplyStarted', Said>
   | Message<'RunApplied', { resources: Counts } & Said>
@@ -73,7 +80,7 @@ export type RunEvent =
   | Message<'RunForceCanceled', Record<never, never>>
   /** Past all that were before it. */
   | Message<'RunForceExecuted', Record<never, never>>
-  | Message<'RunCommented', { id: string; body: string; author: Person }>;
+  | Message<'RunCommented', { id: string; body: string; author: Somebody }>;
 
 export type Progress = {
   readonly status: RunStatus;
@@ -86,12 +93,12 @@ export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
   | Message<'QueueRun', Record<never, never>>
   | Message<'ReportProgress', Progress>
-  | Message<'ConfirmRun', { confirmedBy: Person }>
+  | Message<'ConfirmRun', { confirmedBy: Somebody }>
   | Message<'DiscardRun', Record<never, never>>
   | Message<'CancelRun', { forceCancelAvailableAt: Timestamp }>
   | Message<'ForceCancelRun', { at: Timestamp }>
   | Message<'ForceExecuteRun', Record<never, never>>
-  | Message<'CommentRun', { id: string; body: string; author: Person }>;
+  | Message<'CommentRun', { id: string; body: string; author: Somebody }>;
 
 /** Every command but the first wants a run that is there. */
 const whenKnown =

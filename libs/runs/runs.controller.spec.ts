@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql } from '#kernel';
-import { caughtUp, verify, viewsOf, type StatementCounter } from '#event-store';
+import { sql } from '#kernel';
+import { TickingClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeAgentPool,
@@ -13,28 +13,13 @@ import {
   makeTeam,
   makeToken,
   makeWorkspace,
-  related,
-  reportBody,
   resource,
   runBody,
 } from '../../test/support/seeds.js';
+import { runRequests } from '../../test/support/runs.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { runsSlice } from './index.js';
-import { withoutSignals } from '../../test/support/log.js';
-import { countingApart, type CountedApart } from '../../test/support/recording.js';
 
-/** Never twice the same time, and further ahead where a test says so. */
-class MovedClock extends Clock {
-  private ahead = 0;
-  override now(): Date {
-    return new Date(Date.now() + (this.ahead += 1));
-  }
-  pass(ms: number): void {
-    this.ahead += ms;
-  }
-}
-
-const clock = new MovedClock();
+const clock = new TickingClock();
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
 /** Of a pool that all workspaces may use. */
@@ -50,27 +35,11 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-let count = 0;
-const aWorkspace = async (attributes: object = {}): Promise<string> => {
-  const id = await makeWorkspace(server, 'acme', `ws-${(count += 1)}`, attributes);
-  await makeConfigurationVersion(server, id);
-  return id;
-};
-
-const show = async (id: string, api: Api = server) => answered(await api.get(`/api/v2/runs/${id}`), 200).body.data;
-const statusOf = async (id: string): Promise<string> => (await show(id)).attributes.status as string;
-const act = (id: string, action: string, body?: unknown, api: Api = server): Promise<Answer> =>
-  api.post(`/api/v2/runs/${id}/actions/${action}`, body);
-const report = (id: string, status: string, attributes: object = {}, api: Api = agents): Promise<Answer> =>
-  api.post(`/api/v2/runs/${id}/progress`, reportBody(status, attributes));
-const reported = async (id: string, ...statuses: readonly string[]): Promise<void> => {
-  for (const status of statuses) answered(await report(id, status, { 'has-changes': true }), 200);
-};
-const workspaceOf = async (id: string) => answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
-const holderOf = async (id: string): Promise<unknown> => (await workspaceOf(id)).relationships['locked-by'].data;
-const queueCaughtUp = (): Promise<void> => caughtUp(server.database, 'run_queue');
+const { aWorkspace, show, act, report, reported, workspaceOf, queueCaughtUp, differences } = runRequests(() => ({
+  server,
+  agents,
+}));
 const detailOf = ({ body }: Answer): string => body.errors[0].detail as string;
-const isLocked = (run: string) => ({ type: 'runs', id: run });
 
 describe('a run', () => {
   it('is made of the workspace’s latest configuration, and rendered alike everywhere', async () => {
@@ -310,282 +279,6 @@ describe('who may', () => {
   });
 });
 
-describe('the queue of a workspace', () => {
-  it('lets one run after the other have the workspace', async () => {
-    const workspace = await aWorkspace();
-    const [first, second, third] = [
-      await makeRun(server, workspace),
-      await makeRun(server, workspace),
-      await makeRun(server, workspace),
-    ];
-    expect(await holderOf(workspace)).toEqual(isLocked(first));
-    expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['plan_queued', 'pending', 'pending']);
-    expect(
-      await Promise.all([first, second, third].map(async (id) => (await show(id)).attributes['position-in-queue'])),
-    ).toEqual([0, 1, 2]);
-    await reported(first, 'planning', 'planned');
-    expect(await holderOf(workspace)).toEqual(isLocked(first));
-    answered(await act(first, 'discard', { comment: 'not this one' }), 202);
-    await queueCaughtUp();
-    expect(await holderOf(workspace)).toEqual(isLocked(second));
-    // Somebody who waits goes: the one behind moves up.
-    answered(await act(second, 'cancel'), 202);
-    await queueCaughtUp();
-    expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'canceled', 'plan_queued']);
-    answered(await act(third, 'cancel'), 202);
-    expect(await holderOf(workspace)).toBeNull();
-  });
-
-  it('goes on behind a run that left it before its turn', async () => {
-    const workspace = await aWorkspace();
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-    const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
-    expect(await Promise.all([first, second].map(statusOf))).toEqual(['pending', 'pending']);
-    answered(await act(first, 'discard'), 202);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-    await queueCaughtUp();
-    expect(await Promise.all([first, second].map(statusOf))).toEqual(['discarded', 'plan_queued']);
-  });
-
-  it('is passed by what is only speculative, and by plans that are to be saved', async () => {
-    const workspace = await aWorkspace();
-    const first = await makeRun(server, workspace);
-    const speculative = await makeRun(server, workspace, { 'plan-only': true });
-    const saved = await makeRun(server, workspace, { 'save-plan': true });
-    expect(await Promise.all([speculative, saved].map(statusOf))).toEqual(['plan_queued', 'plan_queued']);
-    await reported(speculative, 'planning', 'planned');
-    await reported(saved, 'planning', 'planned');
-    expect(await Promise.all([speculative, saved].map(statusOf))).toEqual([
-      'planned_and_finished',
-      'planned_and_saved',
-    ]);
-    const refused = await act(saved, 'apply');
-    expect([refused.status, detailOf(refused)]).toEqual([409, expect.stringContaining(`locked by Run ${first}`)]);
-    answered(await act(first, 'cancel'), 202);
-    answered(await act(saved, 'apply'), 202);
-    expect(await holderOf(workspace)).toEqual(isLocked(saved));
-    await reported(saved, 'applying', 'applied');
-    expect(await holderOf(workspace)).toBeNull();
-  });
-
-  it('keeps users from unlocking, but not administrators from force; the run goes on', async () => {
-    const workspace = await aWorkspace();
-    const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
-    const unlock = await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`);
-    expect([unlock.status, detailOf(unlock)]).toEqual([409, expect.stringContaining(`is locked by Run ${run}`)]);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
-    await queueCaughtUp();
-    expect(await holderOf(workspace)).toEqual(isLocked(next));
-    await reported(run, 'planning', 'planned');
-    answered(await act(run, 'apply'), 202);
-    await reported(run, 'applying', 'applied');
-    expect(await holderOf(workspace)).toEqual(isLocked(next));
-  });
-
-  it('lets a run be executed before those that wait for confirmation', async () => {
-    const workspace = await aWorkspace();
-    const [first, second, third] = [
-      await makeRun(server, workspace),
-      await makeRun(server, workspace),
-      await makeRun(server, workspace),
-    ];
-    const busy = await act(third, 'force-execute');
-    expect([busy.status, detailOf(busy)]).toEqual([409, expect.stringContaining(`${first} before it is plan_queued`)]);
-    await reported(first, 'planning', 'planned');
-    answered(await act(third, 'force-execute'), 202);
-    expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'discarded', 'plan_queued']);
-    expect(await holderOf(workspace)).toEqual(isLocked(third));
-    const again = await act(third, 'force-execute');
-    expect([again.status, detailOf(again)]).toEqual([409, 'Run is plan_queued: force-execute is not possible']);
-    answered(await act(third, 'cancel'), 202);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-    const fourth = await makeRun(server, workspace);
-    const locked = await act(fourth, 'force-execute');
-    expect([locked.status, detailOf(locked)]).toEqual([409, expect.stringContaining('not locked by another run')]);
-  });
-
-  it('lets one of many who come at once have the workspace, and nobody be forgotten', async () => {
-    const workspace = await aWorkspace();
-    const runs = await Promise.all(Array.from({ length: 6 }, () => makeRun(server, workspace)));
-    for (const _ of runs) {
-      await queueCaughtUp();
-      const statuses = await Promise.all(runs.map(statusOf));
-      expect(statuses.filter((status) => status === 'plan_queued')).toHaveLength(1);
-      const at = runs[statuses.indexOf('plan_queued')] as string;
-      expect(await holderOf(workspace)).toEqual(isLocked(at));
-      answered(await act(at, 'cancel'), 202);
-    }
-    expect(await holderOf(workspace)).toBeNull();
-  });
-});
-
-describe('an executor', () => {
-  const waiting = async (api: Api = agents, of = pool): Promise<string[]> =>
-    (
-      answered(await api.get(`/api/v2/agent-pools/${of}/runs?page%5Bsize%5D=100`), 200).body.data as { id: string }[]
-    ).map(({ id }) => id);
-
-  it('finds a run, plans it, waits for a user, and applies it', async () => {
-    const run = await makeRun(server, await aWorkspace());
-    expect(await waiting()).toContain(run);
-    answered(await report(run, 'planning'), 200);
-    expect(await waiting()).not.toContain(run);
-    const second = await report(run, 'planning');
-    expect([second.status, detailOf(second)]).toEqual([409, 'Run is planning: it cannot become planning']);
-    const plan = { 'resource-additions': 2, 'resource-changes': 1, 'resource-imports': 3 };
-    const planned = answered(await report(run, 'planned', plan), 200).body.data;
-    expect(planned.attributes).toMatchObject({
-      status: 'planned',
-      'has-changes': true,
-      actions: { 'is-confirmable': true, 'is-discardable': true, 'is-cancelable': false },
-      // The token is an agent's: what people may do it may not.
-      permissions: { 'can-apply': false },
-    });
-    const suffix = run.slice(4);
-    const { attributes } = answered(await server.get(`/api/v2/plans/plan-${suffix}`), 200).body.data;
-    expect(attributes).toMatchObject({
-      ...plan,
-      'has-changes': true,
-      'resource-destructions': 0,
-      'log-read-url': null,
-      status: 'finished',
-      'execution-details': { mode: 'remote' },
-      'status-timestamps': { 'queued-at': expect.any(String), 'finished-at': expect.any(String) },
-    });
-    expect((await server.get(`/api/v2/plans/plan-${suffix}/json-output`)).status).toBe(404);
-    answered(await act(run, 'apply', { comment: 'Looks good' }), 202);
-    expect((await show(run)).attributes.status).toBe('apply_queued');
-    expect(await waiting()).toContain(run);
-    await reported(run, 'applying');
-    answered(await report(run, 'applied', { 'resource-additions': 2 }), 200);
-    const applied = answered(await server.get(`/api/v2/applies/apply-${suffix}`), 200).body.data;
-    expect(applied).toMatchObject({
-      type: 'applies',
-      attributes: { status: 'finished', 'resource-additions': 2, 'resource-changes': 0 },
-    });
-    expect(answered(await server.get(`/api/v2/runs/${run}/apply`), 200).body.data).toEqual(applied);
-  });
-
-  it('is not waited for where the run says so', async () => {
-    const auto = await makeRun(server, await aWorkspace({ 'auto-apply': true }));
-    await reported(auto, 'planning', 'planned');
-    expect(await statusOf(auto)).toBe('apply_queued');
-    const without = await makeRun(server, await aWorkspace({ 'auto-apply': true }));
-    answered(await report(without, 'planning'), 200);
-    answered(await report(without, 'planned'), 200);
-    expect(await statusOf(without)).toBe('planned_and_finished');
-    const asked = await makeRun(server, await aWorkspace({ 'auto-apply': true }), { 'auto-apply': false });
-    await reported(asked, 'planning', 'planned');
-    expect(await statusOf(asked)).toBe('planned');
-  });
-
-  it('is asked to stop, answers, or is given up by force', async () => {
-    const workspace = await aWorkspace();
-    const run = await makeRun(server, workspace);
-    answered(await report(run, 'planning'), 200);
-    const early = await act(run, 'force-cancel');
-    expect([early.status, detailOf(early)]).toEqual([409, expect.stringContaining('it must be canceled first')]);
-    answered(await act(run, 'cancel', { comment: 'stuck' }), 202);
-    const { attributes } = await show(run);
-    expect(attributes).toMatchObject({
-      status: 'planning',
-      'canceled-at': expect.any(String),
-      actions: { 'is-cancelable': false, 'is-force-cancelable': false },
-    });
-    const available = Date.parse(attributes['force-cancel-available-at'] as string);
-    expect(available - Date.parse(attributes['canceled-at'] as string)).toBeGreaterThanOrEqual(9_900);
-    expect(await waiting()).toContain(run);
-    expect((await act(run, 'cancel')).status).toBe(409);
-    expect(detailOf(await act(run, 'force-cancel'))).toContain('not before');
-    clock.pass(15_000);
-    expect((await show(run)).attributes.actions['is-force-cancelable']).toBe(true);
-    answered(await act(run, 'force-cancel'), 202);
-    expect([await statusOf(run), await holderOf(workspace)]).toEqual(['force_canceled', null]);
-    const late = await report(run, 'planned');
-    expect([late.status, detailOf(late)]).toEqual([409, 'Run is force_canceled: it cannot become planned']);
-
-    const polite = await makeRun(server, workspace);
-    answered(await report(polite, 'planning'), 200);
-    answered(await act(polite, 'cancel'), 202);
-    answered(await report(polite, 'canceled', { message: 'interrupted' }), 200);
-    expect(await holderOf(workspace)).toBeNull();
-    const plan = answered(await server.get(`/api/v2/runs/${polite}/plan`), 200).body.data;
-    expect(plan.attributes.status).toBe('canceled');
-  });
-
-  it('gives the workspace back with an error', async () => {
-    const workspace = await aWorkspace();
-    const run = await makeRun(server, workspace);
-    await reported(run, 'planning');
-    answered(await report(run, 'errored', { message: 'no provider' }), 200);
-    expect([await statusOf(run), await holderOf(workspace)]).toEqual(['errored', null]);
-    const { data } = answered(await server.get(`/api/v2/runs/${run}/run-events`), 200).body;
-    expect(data.at(-1).attributes).toMatchObject({ action: 'errored', description: 'no provider' });
-  });
-
-  it('sees only what is its own to execute', async () => {
-    const own = await makeAgentPool(server, 'acme', 'own');
-    const mine = server.as(await makeAgentToken(server, own));
-    const workspace = await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': own });
-    const run = await makeRun(server, workspace);
-    expect(await waiting(mine, own)).toContain(run);
-    expect(await waiting()).not.toContain(run);
-    expect((await report(run, 'planning')).status).toBe(404);
-    expect((await mine.get(`/api/v2/agent-pools/${pool}/runs`)).status).toBe(404);
-    expect((await server.get(`/api/v2/agent-pools/${pool}/runs`)).status).toBe(404);
-    answered(await report(run, 'planning', {}, mine), 200);
-    const plan = answered(await server.get(`/api/v2/runs/${run}/plan`), 200).body.data;
-    expect(plan.attributes['execution-details']).toEqual({ mode: 'agent', 'agent-pool-id': own });
-    // It executes runs; it does not read about them.
-    expect((await mine.get(`/api/v2/runs/${run}`)).status).toBe(404);
-  });
-
-  it('of a pool that is not for a workspace gets none of it', async () => {
-    const narrow = await makeAgentPool(server, 'acme', 'narrow', { 'organization-scoped': false });
-    const run = await makeRun(server, await aWorkspace());
-    const agent = server.as(await makeAgentToken(server, narrow));
-    expect(await waiting(agent, narrow)).toEqual([]);
-    expect((await report(run, 'planning', {}, agent)).status).toBe(404);
-  });
-
-  it('gets nothing of a workspace that its pool leaves out, whatever brought the workspace to it', async () => {
-    const own = await makeAgentPool(server, 'acme', 'leaving-out');
-    const agent = server.as(await makeAgentToken(server, own));
-    const defaults = { name: 'Brought', 'default-execution-mode': 'agent', 'default-agent-pool-id': own };
-    const made = await server.post('/api/v2/organizations/acme/projects', resource('projects', defaults));
-    const project = { data: { type: 'projects', id: answered(made, 201).body.data.id } };
-    const brought = await makeWorkspace(server, 'acme', 'brought-by-default', {}, { project });
-    await makeConfigurationVersion(server, brought);
-    const chosen = await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': own });
-    const runs = [await makeRun(server, brought), await makeRun(server, chosen)];
-    expect(await waiting(agent, own)).toEqual(expect.arrayContaining(runs));
-    const without = resource('agent-pools', {}, { 'excluded-workspaces': related('workspaces', brought, chosen) });
-    answered(await server.patch(`/api/v2/agent-pools/${own}`, without), 200);
-    const left = await waiting(agent, own);
-    for (const run of runs) {
-      expect(left).not.toContain(run);
-      answered(await report(run, 'planning', {}, agent), 404);
-    }
-  });
-
-  it('is shown nothing that people say of a run', async () => {
-    const run = await makeRun(server, await aWorkspace());
-    answered(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'between us' })), 201);
-    const path = `/api/v2/agent-pools/${pool}/runs?include=comments&page%5Bsize%5D=100`;
-    expect(answered(await agents.get(path), 200).body.included).toEqual([]);
-  });
-
-  it.each([
-    [{}, /Status/],
-    [{ status: 'done' }, /Status must be one of/],
-    [{ status: 'planned', 'resource-additions': -1 }, /Resource additions/],
-    [{ status: 'planned', 'has-changes': 'yes' }, /Has changes must be/],
-  ])('is told what is wrong with %j', async (attributes, detail) => {
-    const answer = await agents.post('/api/v2/runs/run-0/progress', resource('run-progress', attributes));
-    expect([answer.status, detailOf(answer)]).toEqual([422, expect.stringMatching(detail)]);
-  });
-});
-
 describe('what is told of a run', () => {
   it('are comments, of their own or with an action', async () => {
     const run = await makeRun(server, await aWorkspace());
@@ -668,100 +361,6 @@ describe('stages of run tasks', () => {
   });
 });
 
-describe('lists of runs', () => {
-  const PATH = '/api/v2/organizations/listed/runs';
-  let workspaces: readonly string[];
-  let runs: readonly string[];
-
-  beforeAll(async () => {
-    await makeOrganization(server, 'listed');
-    workspaces = [await makeWorkspace(server, 'listed', 'alpha'), await makeWorkspace(server, 'listed', 'beta')];
-    for (const workspace of workspaces) await makeConfigurationVersion(server, workspace);
-    const [alpha, beta] = workspaces as [string, string];
-    runs = [
-      await makeRun(server, alpha, { message: 'Grow the net' }),
-      await makeRun(server, alpha, { 'plan-only': true }),
-      await makeRun(server, beta, { 'is-destroy': true }),
-    ];
-    answered(await act(runs[1] as string, 'cancel'), 202);
-  });
-
-  const found = async (query: string): Promise<(number | string)[]> => {
-    const { data } = answered(await server.get(`${PATH}?${encodeURI(query)}`), 200).body;
-    return (data as { id: string }[]).map(({ id }) => runs.indexOf(id)).toSorted();
-  };
-
-  it.each([
-    ['', [0, 1, 2]],
-    ['filter[status]=plan_queued', [0, 2]],
-    ['filter[status]=canceled,applied', [1]],
-    ['filter[operation]=plan_only', [1]],
-    ['filter[operation]=destroy,plan_and_apply', [0, 2]],
-    ['filter[source]=tfe-api', [0, 1, 2]],
-    ['filter[source]=tfe-ui', []],
-    ['filter[status_group]=non_final', [0, 2]],
-    ['filter[status_group]=final', [1]],
-    ['filter[status_group]=final&filter[status]=plan_queued', []],
-    ['filter[workspace_names]=beta', [2]],
-    ['filter[agent_pool_names]=edge', []],
-    ['filter[timeframe]=year', [0, 1, 2]],
-    ['filter[timeframe]=1999', []],
-    ['search[basic]=GROW', [0]],
-    ['search[basic]=nothing', []],
-    ['search[user]=admin', [0, 1, 2]],
-    ['search[user]=nobody&search[basic]=grow', []],
-    ['search[commit]=abc', []],
-  ])('are narrowed by %s', async (query, expected) => {
-    expect(await found(query)).toEqual(expected);
-  });
-
-  it('go newest first, in pages', async () => {
-    const { data, meta } = answered(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
-    expect((data as { id: string }[]).map(({ id }) => id)).toEqual([runs[2], runs[1]]);
-    expect(meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
-    const past = answered(await server.get(`/api/v2/workspaces/${workspaces[0]}/runs?page%5Bnumber%5D=9`), 200).body;
-    expect([past.data, past.meta.pagination['total-count']]).toEqual([[], 2]);
-  });
-
-  it.each(['filter[timeframe]=soon', 'filter[status_group]=odd', 'include=friends', 'page[size]=x'])(
-    'refuse %s',
-    async (query) => {
-      expect((await server.get(`${PATH}?${encodeURI(query)}`)).status).toBe(400);
-    },
-  );
-
-  it('bring what belongs to the runs along', async () => {
-    const include =
-      'plan,apply,created_by,confirmed_by,comments,configuration_version,configuration-version.ingress-attributes,workspace,cost_estimate';
-    const { included } = answered(await server.get(`${PATH}?include=${include}`), 200).body;
-    const types = new Set((included as { type: string }[]).map(({ type }) => type));
-    expect([...types].toSorted()).toEqual(['applies', 'configuration-versions', 'plans', 'users', 'workspaces']);
-    const { included: one } = answered(await server.get(`/api/v2/runs/${runs[0]}?include=plan`), 200).body;
-    expect(one).toHaveLength(1);
-  });
-
-  it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
-    const worker = server.as(await makeAgentToken(server, await makeAgentPool(server, 'listed', 'work')));
-    const capacity = async (api: Api = server) =>
-      answered(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
-    const [first] = runs as [string];
-    expect(await capacity()).toEqual({
-      id: 'listed',
-      type: 'organization-capacity',
-      attributes: { pending: 2, running: 0 },
-    });
-    answered(await report(first, 'planning', {}, worker), 200);
-    expect((await capacity()).attributes).toEqual({ pending: 1, running: 1 });
-    const { data, meta } = answered(await server.get(`${PATH}/queue?page%5Bsize%5D=1&include=plan`), 200).body;
-    expect([data[0].id, meta.pagination['total-count']]).toEqual([first, 2]);
-    answered(await report(first, 'planned', { 'has-changes': true }, worker), 200);
-    expect((await capacity()).attributes).toEqual({ pending: 1, running: 0 });
-    const stranger = await makeMember(server, 'listed', 'unconcerned');
-    expect((await capacity(stranger)).attributes).toEqual({ pending: 0, running: 0 });
-    expect(answered(await stranger.get(`${PATH}/queue`), 200).body.data).toEqual([]);
-  });
-});
-
 describe('a workspace', () => {
   it('shows its current run, and is found by it', async () => {
     await makeOrganization(server, 'shown');
@@ -820,66 +419,6 @@ describe('a workspace', () => {
   });
 });
 
-describe('the cost', () => {
-  let count: () => CountedApart;
-  const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
-    const before = count();
-    const { status } = await request();
-    const { statements, roundTrips } = count();
-    return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
-  };
-  let quiet: TestServer;
-  let workspace: string;
-
-  beforeAll(async () => {
-    quiet = await startTestServer();
-    await makeOrganization(quiet, 'acme');
-    // The signal to followers goes out after the answer: it belongs to no request.
-    withoutSignals(quiet.store);
-    count = countingApart(quiet);
-    workspace = await makeWorkspace(quiet, 'acme', 'one');
-    await makeConfigurationVersion(quiet, workspace);
-    for (let n = 0; n < 100; n += 1) await makeRun(quiet, workspace, { 'plan-only': n % 2 === 0 });
-  });
-
-  afterAll(() => quiet.close());
-
-  it.each([1, 20, 100])('of a page of %i runs is one statement', async (size) => {
-    for (const path of [`workspaces/${workspace}/runs`, 'organizations/acme/runs']) {
-      const url = `/api/v2/${path}?page%5Bsize%5D=${size}`;
-      expect((await quiet.get(url)).body.data).toHaveLength(size);
-      expect(await counted(() => quiet.get(url))).toEqual({ status: 200, statements: 1, roundTrips: 1 });
-      expect(await counted(() => quiet.get(`${url}&include=plan,apply`))).toMatchObject({ statements: 1 });
-      const more = '&include=created_by,workspace,configuration_version,comments';
-      expect(await counted(() => quiet.get(`${url}${more}`))).toMatchObject({ statements: 2 });
-    }
-  });
-
-  it('of a command is two round trips', async () => {
-    const one = await makeWorkspace(quiet, 'acme', 'measured');
-    await makeConfigurationVersion(quiet, one);
-    let run = '';
-    const create = async (): Promise<Answer> => {
-      const answer = await quiet.post('/api/v2/runs', runBody(one));
-      run = answer.body.data.id as string;
-      return answer;
-    };
-    expect(await counted(create)).toMatchObject({ status: 201, roundTrips: 2 });
-    const comment = () => quiet.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' }));
-    expect(await counted(comment)).toMatchObject({ status: 201, roundTrips: 2 });
-    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/cancel`))).toMatchObject({
-      status: 202,
-      roundTrips: 2,
-    });
-    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/apply`))).toMatchObject({
-      status: 409,
-      roundTrips: 1,
-    });
-  });
-});
-
 it('can be made anew from the log: the views say the same', async () => {
-  for (const view of viewsOf([runsSlice])) {
-    expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
-  }
+  expect(await differences()).toEqual([]);
 });

@@ -1,9 +1,10 @@
+import type { Somebody } from '#kernel';
 import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import { applyOf, planOf, type Phase } from './phases.js';
 import { allows, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
-import { type Counts, type Person } from './run.js';
+import type { Counts } from './run.js';
 import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
@@ -49,7 +50,7 @@ export type RunView = {
 };
 
 /** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
-const toPerson = (person: Person | null) => toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
+const toPerson = (person: Somebody | null) => toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
 
 /** A run as every endpoint renders it. */
 export const runResource = (row: RunRow, { actor, now, variables }: RunView): Resource => {

@@ -12,6 +12,7 @@ import {
   makeWorkspace,
   reportBody,
 } from '../../test/support/seeds.js';
+import { runRequests } from '../../test/support/runs.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
 import { runsSlice } from './index.js';
 
@@ -27,12 +28,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-let count = 0;
-const aWorkspace = async (): Promise<string> => {
-  const id = await makeWorkspace(server, 'acme', `ws-${(count += 1)}`, { 'auto-apply': true });
-  await makeConfigurationVersion(server, id);
-  return id;
-};
+const requests = runRequests(() => ({ server, agents }));
+const aWorkspace = (): Promise<string> => requests.aWorkspace({ 'auto-apply': true });
 
 /** A status that an executor reports, or an action of a user's. */
 type Step = readonly [status: string, afterMs: number];
@@ -42,9 +39,7 @@ const go = async (run: string, ...steps: readonly Step[]): Promise<void> => {
     clock.pass({ ms });
     const isAction = ['cancel', 'discard', 'apply'].includes(step);
     answered(
-      isAction
-        ? await server.post(`/api/v2/runs/${run}/actions/${step}`)
-        : await agents.post(`/api/v2/runs/${run}/progress`, reportBody(step, { 'resource-additions': 1 })),
+      isAction ? await requests.act(run, step) : await requests.report(run, step, { 'resource-additions': 1 }),
       isAction ? 202 : 200,
     );
   }

@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
 import { letsUse } from '#agents/to-agents';
@@ -7,7 +7,7 @@ import { AGENT_POOL, EXECUTION_MODE, LOCK_SNAPSHOT, type LockSnapshot } from '#w
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
-import type { Counts, Person, RunSource } from './run.js';
+import type { Counts, RunSource } from './run.js';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';
 
@@ -22,8 +22,8 @@ export type RunRow = {
   readonly configurationVersion: string;
   readonly message: string;
   readonly source: RunSource;
-  readonly createdBy: Person;
-  readonly confirmedBy: Person | null;
+  readonly createdBy: Somebody;
+  readonly confirmedBy: Somebody | null;
   readonly hasChanges: boolean;
   readonly planned: Counts | null;
   readonly applied: Counts | null;

@@ -3,9 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
 import { EncryptedBlobs, FolderBlobs } from '#blob-store';
 import { verify, viewsOf } from '#event-store';
+import { MovedClock } from '../../test/support/clocks.js';
 import { until } from '../../test/support/product.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
@@ -15,13 +16,6 @@ import { StateFiles } from './state.files.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 const { postState } = stateRequests(md5Of);
-
-class MovedClock extends Clock {
-  ahead = 0;
-  override now(): Date {
-    return new Date(Date.now() + this.ahead);
-  }
-}
 
 const clock = new MovedClock();
 let server: TestServer;
@@ -344,7 +338,7 @@ describe('links', () => {
   it('expire after a day, and the document then has new ones', async () => {
     const bytes = aState();
     const version = await pendingVersion(bytes);
-    clock.ahead = 24 * 60 * 60 * 1000;
+    clock.pass({ days: 1 });
     try {
       const late = await put(version.state, bytes);
       expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('expired')]);

@@ -1,9 +1,9 @@
 import { sql, type Sql } from '#kernel';
-import { may, type Actor } from '#access';
+import { may, type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
 import { includesOf, readRelated, type Query, type Related, type Resource } from '#json-api';
-import type { CurrentRuns, Holder } from '#workspaces/to-workspace';
+import type { CurrentRuns } from '#workspaces/to-workspace';
 import { outputResource } from './state-versions.document.js';
 import type { StateVersionRow } from './state-versions.queries.js';
 import type { StateFiles } from './state.files.js';
@@ -31,7 +31,7 @@ export const includedWith = async (
 ];
 
 const creatorsOf = (rows: readonly StateVersionRow[], actor: Actor, runs: CurrentRuns): readonly Related[] => {
-  const lent = (type: Holder['type'], related: (ids: Sql) => readonly Related[]): readonly Related[] => {
+  const lent = (type: Person['type'], related: (ids: Sql) => readonly Related[]): readonly Related[] => {
     const ids = new Set(rows.flatMap(({ createdBy }) => (createdBy.type === type ? [createdBy.id] : [])));
     return ids.size > 0 ? related(sql`${[...ids]}::text[]`) : [];
   };

@@ -1,8 +1,7 @@
 import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission } from '#access';
+import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Person } from '#access';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import type { Holder } from '#workspaces/to-workspace';
 import type { Counts } from './state-file.js';
 import { IS_NEEDED } from './to-state.js';
 
@@ -26,7 +25,7 @@ export type StateVersionRow = {
   readonly md5: string;
   readonly status: StateVersionStatus;
   readonly intermediate: boolean;
-  readonly createdBy: Holder;
+  readonly createdBy: Person;
   readonly run: string | null;
   readonly rollbackOf: string | null;
   readonly size: number | null;

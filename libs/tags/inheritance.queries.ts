@@ -1,13 +1,10 @@
-import { sql, type Sql, type Timestamp } from '#kernel';
-
-/** Who set a tag to its value. */
-export type Setter = { readonly type: string; readonly id: string; readonly name: string };
+import { sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 
 export type BoundTag = {
   readonly key: string;
   readonly value: string | null;
   readonly setAt: Timestamp;
-  readonly setBy: Setter | null;
+  readonly setBy: Somebody | null;
 };
 
 /** Whether the workspace `w` says nothing itself of what the row `pt` of its project binds: then it inherits that. */

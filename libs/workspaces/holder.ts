@@ -1,7 +1,6 @@
-/** Who holds a lock, or made a state version. */
-export type Holder = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
+import type { Person } from '#access/rules';
 
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
 
 /** `locked by User alice`: clients look for these words (clients.md §2). */
-export const describeHolder = ({ type, name }: Holder): string => `locked by ${KIND[type]} ${name}`;
+export const describeHolder = ({ type, name }: Person): string => `locked by ${KIND[type]} ${name}`;

@@ -1,5 +1,6 @@
+import type { Person } from '#access/rules';
 import { conflict, unavailable, type Message, type Refused, type Table, type Timestamp } from '#kernel';
-import { describeHolder, type Holder } from './holder.js';
+import { describeHolder } from './holder.js';
 import { discarding, promotion, type StateEvent } from './state-head.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
@@ -11,15 +12,15 @@ import type { ActiveWorkspace, Workspace } from './workspace.js';
  * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force does
  * not wait: the version that is still pending is discarded.
  */
-export type Lock = { readonly holder: Holder; readonly reason: string };
+export type Lock = { readonly holder: Person; readonly reason: string };
 
 export type LockEvent =
-  | Message<'WorkspaceLocked', { holder: Holder; reason: string }>
-  | Message<'WorkspaceUnlocked', { holder: Holder; forced: boolean }>;
+  | Message<'WorkspaceLocked', { holder: Person; reason: string }>
+  | Message<'WorkspaceUnlocked', { holder: Person; forced: boolean }>;
 
 /** What may be refused because somebody holds the lock, as it is asked for. */
 export type LockWish =
-  Message<'LockWorkspace', { holder: Holder; reason: string }> | Message<'UnlockWorkspace', { holder: Holder }>;
+  Message<'LockWorkspace', { holder: Person; reason: string }> | Message<'UnlockWorkspace', { holder: Person }>;
 
 /** Since when they hold it is told to who is refused: times are beside events, and in no state. */
 type Decidable<W> =

@@ -1,5 +1,6 @@
+import type { Person } from '#access/rules';
 import { conflict, notFound, type Message, type Table } from '#kernel';
-import { describeHolder, type Holder } from './holder.js';
+import { describeHolder } from './holder.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
 /**
@@ -54,7 +55,7 @@ type Birth = {
   serial: number;
   lineage: string | null;
   md5: string;
-  createdBy: Holder;
+  createdBy: Person;
   run: string | null;
   /** The version whose state this one brings back. */
   rollbackOf: string | null;

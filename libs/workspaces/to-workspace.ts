@@ -1,9 +1,8 @@
 import { Command } from '@nestjs/cqrs';
 import type { BindingsHow, DataOf, Message, Tag } from '#kernel';
-import type { Actor } from '#access';
+import type { Actor, Person } from '#access';
 import { unchanged, writeOf, type EventStore, type Write } from '#event-store';
 import type { BindingRow, TagReference } from '#tags/to-tags';
-import type { Holder } from './holder.js';
 import type { LockSnapshot } from './lock.queries.js';
 import type { LockWish } from './lock.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
@@ -11,12 +10,11 @@ import { workspace, type WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 export { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
-export type { Holder } from './holder.js';
 export { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
 export type { OutputFact, StateFacts } from './state-head.js';
 export { CurrentRuns } from './current-runs.port.js';
 export { CurrentStates } from './current-states.port.js';
-export { ToolReleases } from './tool.releases.js';
+export { ToolReleases } from './tool-releases.catalogue.js';
 export { relatedWorkspaces } from './workspaces.related.js';
 
 /** Flat tags as a request names them. */
@@ -85,7 +83,7 @@ export class FinalizeUpload extends Command<WorkspaceRow | null> {
 
 /** The lock of one workspace, for runs: their events and the lock's are appended together. */
 export type WorkspaceLock = {
-  readonly holder: Holder | null;
+  readonly holder: Person | null;
   /** Leaves the lock as it is; only holds the workspace at its version. */
   readonly kept: Write;
   /**

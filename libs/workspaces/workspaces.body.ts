@@ -13,7 +13,7 @@ import {
 } from '#json-api';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
 import { flatTagsInput, tagBindingsInput } from '#tags/to-tags';
-import type { ToolReleases } from './tool.releases.js';
+import type { ToolReleases } from './tool-releases.catalogue.js';
 
 const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
 

@@ -19,7 +19,7 @@ import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
 import { ToWorkspace } from './to-workspace.js';
-import { ToolReleases } from './tool.releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 import {
   createBody,
   lockBody,

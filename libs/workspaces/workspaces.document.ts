@@ -1,7 +1,6 @@
-import { may, type Identity } from '#access';
+import { may, type Identity, type Person } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from './auto-destroy.js';
-import type { Holder } from './holder.js';
 import { tagBindingId } from '#tags/to-tags';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
@@ -67,7 +66,7 @@ const bindingsOf = (
   return { ...toMany(type, type === 'tag-bindings' ? own : [...own, ...inherited]), ...link };
 };
 
-const toHolder = ({ type, id }: Holder): Relationship => toOne(type, id, `/api/v2/${type}/${id}`);
+const toHolder = ({ type, id }: Person): Relationship => toOne(type, id, `/api/v2/${type}/${id}`);
 
 const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),

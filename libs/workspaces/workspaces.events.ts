@@ -1,6 +1,6 @@
+import type { Person } from '#access';
 import { z } from 'zod';
 import { changedIn, nameAt, type EventKinds } from '#kernel';
-import type { Holder } from './holder.js';
 import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js';
 import type { StateFacts } from './state-head.js';
 import type { WorkspaceEvent } from './workspace.js';
@@ -50,7 +50,7 @@ const holder = z.strictObject({
   type: z.enum(['users', 'teams', 'runs']),
   id: z.string(),
   name: z.string(),
-}) satisfies z.ZodType<Holder>;
+}) satisfies z.ZodType<Person>;
 
 const counts = z.record(z.string(), z.record(z.string(), z.number()));
 const stateFacts = {

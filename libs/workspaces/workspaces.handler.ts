@@ -17,7 +17,7 @@ import { heldSshKey } from '#ssh-keys/to-ssh-keys';
 import { idsAmong, namesOf, type TagReference } from '#tags/to-tags';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import type { SettingsInput } from './settings.js';
-import { ToolReleases } from './tool.releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import { authorize } from './workspaces.permits.js';
 import {

@@ -1,5 +1,5 @@
 import { badRequest, sql, type Sql } from '#kernel';
-import { type Actor } from '#access';
+import { type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
 import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
 import type { Database } from '#event-store';
@@ -8,7 +8,6 @@ import { includesOf, parameter, readRelated, type Query, type Related, type Reso
 import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
-import type { Holder } from './holder.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** The values of contract §4.3, and those that clients add (clients.md §7). */
@@ -80,7 +79,7 @@ type Way = readonly [
 ];
 
 const holder =
-  (type: Holder['type']) =>
+  (type: Person['type']) =>
   ({ lock }: WorkspaceRow): string | null =>
     lock?.holder.type === type ? lock.holder.id : null;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock } from '#kernel';
+import { TickingClock } from '../../test/support/clocks.js';
 import {
   answered,
   bindTags,
@@ -17,15 +17,6 @@ import {
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-
-/** No two things happen at once: orders by time are then orders. */
-class TickingClock extends Clock {
-  private time = Date.parse('2026-11-21T12:00:00.000Z');
-  override now(): Date {
-    this.time += 1_000;
-    return new Date(this.time);
-  }
-}
 
 const PATH = '/api/v2/organizations/listed/workspaces';
 let server: TestServer;

@@ -5,7 +5,7 @@ import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js'
 import { MoveWorkspacesHandler } from './moves.handler.js';
 import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
-import { ToolReleases } from './tool.releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import {
   CreateWorkspaceHandler,

@@ -17,11 +17,14 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
   names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
-      insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
-      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${time}, ${time}, ${time})`,
+      insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
+                              latest_change_at)
+      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId}, ${time},
+              ${time}, ${time})`,
     WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
       update workspaces
          set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,
+             agent_pool = ${settings.agentPoolId === undefined ? sql`agent_pool` : sql`${settings.agentPoolId}`},
              updated_at = ${time}
        where id = ${stream}`,
     WorkspaceMoved: ({ to }, { stream, time }) =>

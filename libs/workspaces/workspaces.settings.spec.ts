@@ -4,7 +4,7 @@ import { viewsOf, verify } from '#event-store';
 import { answered, makeOrganization, makeProject, refusalOf, resource } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
 import { workspacesSlice } from './index.js';
-import { ToolReleases } from './tool.releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 
 let server: TestServer;
 

@@ -8,7 +8,7 @@ import {
   resource,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { ToolReleases } from './tool.releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 
 let server: TestServer;
 

@@ -14,7 +14,7 @@ export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids
     ORGANIZATION: organization,
     PROJECT: project,
     RUN: `${Date.now().toString(36)}-${runs}`,
-    GAP: String(Math.min(4 * connections + 16, ids.length >> 1)),
+    GAP: String(Math.min(8 * connections + 16, ids.length >> 1)),
   };
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url];
   const text = await output('wrk', args, env);

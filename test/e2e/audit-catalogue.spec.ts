@@ -3,7 +3,7 @@ import { sql } from '#kernel';
 import type { Entry } from '../../libs/audit-trail/entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
 import { told } from '../docs/catalogue.js';
-import { HastyClock } from '../matrix/world.js';
+import { MovedClock } from '../support/clocks.js';
 import {
   answered,
   makeOrganization,
@@ -23,9 +23,9 @@ let server: TestServer;
 let lands: readonly [Land, Land];
 
 beforeAll(async () => {
-  const clock = new HastyClock();
+  const clock = new MovedClock();
   server = await startTestServer({ clock, followers: true });
-  const pass = (ms: number): void => void (clock.ahead += ms);
+  const pass = (ms: number): void => clock.pass({ ms });
   lands = [await settle(server, 'acme', pass), await settle(server, 'rival', pass)];
 });
 

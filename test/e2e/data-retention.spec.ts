@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemContext } from '#access';
-import { Clock, sql } from '#kernel';
+import { sql } from '#kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';
 import { chores } from '../../apps/slices.js';
+import { MovedClock } from '../support/clocks.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -11,16 +12,8 @@ import { until } from '../support/product.js';
 const POLICY = 'relationships/data-retention-policy';
 const monthly = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
 
-class LaterClock extends Clock {
-  days = 0;
-
-  override now(): Date {
-    return new Date(Date.now() + this.days * 24 * 60 * 60 * 1_000);
-  }
-}
-
 describe('the projector', () => {
-  const clock = new LaterClock();
+  const clock = new MovedClock();
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ clock });
@@ -40,7 +33,7 @@ describe('the projector', () => {
     answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
     const kept = async (): Promise<readonly unknown[]> =>
       server.database.rows(sql`select serial from state_versions where status = 'finalized' order by serial`);
-    clock.days = 31;
+    clock.pass({ days: 31 });
     const projector = openProjector(server.house);
     await until(async () => (await kept()).length === 1, 'the older state is deleted');
     await projector.stop();

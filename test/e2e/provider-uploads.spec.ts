@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -79,7 +80,7 @@ const sendFirst = async (socket: Socket, ...pieces: Iterable<string | Buffer>[])
   socket.pause();
   for (const some of pieces) {
     for (const piece of some) {
-      if (!socket.write(piece)) await new Promise((resolve) => socket.once('drain', resolve));
+      if (!socket.write(piece)) await once(socket, 'drain');
     }
   }
   return new Promise((resolve, reject) => {
@@ -108,24 +109,28 @@ describe('a refusal', () => {
     for (let n = 0; n < PIECES; n += 1) yield* framed;
     yield Buffer.from('0\r\n\r\n');
   };
-  const head = (path: string, header: string): string[] => [
-    `PUT ${path} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`,
+  const head = (request: string, header: string): string[] => [
+    `${request} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`,
   ];
 
-  it.each([
-    ['before anything is read', 'a link that is not valid', 403],
-    ['in the middle', 'checksums that are too large', 413],
-  ] as const)(
+  type Row = readonly [when: string, what: string, status: number, request: () => string | Promise<string>];
+  const rows: readonly Row[] = [
+    ['before anything is read', 'a link that is not valid', 403, () => 'PUT /api/registry/private/v2/uploads/x.y'],
+    ['in the middle', 'checksums that are too large', 413, async () => `PUT ${await release.link('shasums-upload')}`],
+    ['of what is no upload', 'a document that is too large', 413, () => 'POST /api/v2/organizations'],
+  ];
+
+  it.each(rows)(
     '%s reaches who sends everything first, and the connection goes on: %s',
-    async (_, why, status) => {
-      const path = status === 413 ? await release.link('shasums-upload') : '/api/registry/private/v2/uploads/x.y';
+    async (_, why, status, requestOf) => {
+      const request = await requestOf();
       const socket = connect(product.port, '127.0.0.1');
       try {
         for (const [header, body] of [
           ['Transfer-Encoding: chunked', chunked()],
           [`Content-Length: ${PIECES * MIB}`, repeated(filler, PIECES)],
         ] as const) {
-          const answer = await sendFirst(socket, head(path, header), body);
+          const answer = await sendFirst(socket, head(request, header), body);
           expect({ why, line: answer.split('\r\n')[0] }).toEqual({
             why,
             line: expect.stringMatching(`^HTTP/1.1 ${status} `),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
 import { contentOf, makeProduct, until, type Product } from '../support/product.js';
+import { quiet } from '../support/quiet.js';
 import { expectNothingLost, startWork } from './work.js';
 
 const LONG = 180_000;
@@ -13,13 +14,10 @@ let folder: string;
 let postgres: EmbeddedPostgres;
 let product: Product;
 
-const nothing = (): void => undefined;
-const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-
 beforeEach(async () => {
   // As a Postgres of the operator's, elsewhere: cadastre knows its address and nothing else of it.
   folder = await mkdtemp(join(tmpdir(), 'cadastre-postgres-'));
-  postgres = await startEmbeddedPostgres({ folder, log: quiet });
+  postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   product = await makeProduct({
     DATABASE_URL: postgres.url,
     CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -83,6 +81,6 @@ describe('a Postgres that is killed', () => {
     // The process itself is well: an orchestrator that restarted it would mend nothing.
     expect((await fetch(`${product.url}/healthz`)).status).toBe(200);
     // It may come back under another address here; afterEach only wants something to stop.
-    postgres = await startEmbeddedPostgres({ folder, log: quiet });
+    postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   });
 });

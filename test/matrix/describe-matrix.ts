@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MovedClock } from '../support/clocks.js';
 import { logLength } from '../support/log.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import {
@@ -18,7 +19,7 @@ import {
 import { CALLERS } from './callers.js';
 import { logEnd, shownIn, tracesOf, tracesSince, type Traces } from './trail.js';
 import type { Arrived, World } from './land.js';
-import { HastyClock, inhabit } from './world.js';
+import { inhabit } from './world.js';
 
 const AT_ONCE = 8;
 
@@ -152,7 +153,7 @@ export const describeMatrix = (name: string, rows: readonly Row[], more?: (asked
   let world: World;
 
   beforeAll(async () => {
-    const clock = new HastyClock();
+    const clock = new MovedClock();
     server = await startTestServer({ clock, followers: true });
     world = await inhabit(server, clock);
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MovedClock } from '../support/clocks.js';
 import {
   answered,
   flatTags,
@@ -16,7 +17,7 @@ import {
 import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
 import { newSshKey, newVariable, type World } from './land.js';
 import { the } from './targets.js';
-import { HastyClock, inhabit } from './world.js';
+import { inhabit } from './world.js';
 
 let server: TestServer;
 let world: World;
@@ -24,7 +25,7 @@ let world: World;
 let foreign: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  const clock = new HastyClock();
+  const clock = new MovedClock();
   server = await startTestServer({ clock });
   world = await inhabit(server, clock);
   const project = await makeProject(server, 'rival', 'hidden');

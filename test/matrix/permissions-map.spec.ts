@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '#access';
+import { MovedClock } from '../support/clocks.js';
 import { answered, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import type { Arrived, World } from './land.js';
@@ -19,13 +20,13 @@ import {
 import { pathOfProvider } from '../support/registry.js';
 import { registryProvider } from './rows/registry.js';
 import { organization, workspace } from './targets.js';
-import { HastyClock, inhabit } from './world.js';
+import { inhabit } from './world.js';
 
 let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  const clock = new HastyClock();
+  const clock = new MovedClock();
   server = await startTestServer({ clock, followers: true });
   world = await inhabit(server, clock);
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MovedClock } from '../support/clocks.js';
 import { makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import type { World } from './land.js';
 import { ask, expectedOf, nameOf, type Row } from './matrix.js';
 import { ROWS } from './rows/index.js';
-import { HastyClock, inhabit } from './world.js';
+import { inhabit } from './world.js';
 
 // The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 6): one whose first
 // statement does not ask would go on answering.
@@ -15,7 +16,7 @@ let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  const clock = new HastyClock();
+  const clock = new MovedClock();
   server = await startTestServer({ clock, followers: true });
   world = await inhabit(server, clock);
 }, LONG);

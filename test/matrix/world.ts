@@ -1,21 +1,12 @@
-import { Clock } from '#kernel';
 import { ensureUser, issueUserToken } from '#people';
 import { attributesOf } from '#json-api';
+import type { MovedClock } from '../support/clocks.js';
 import { answered, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
 import type { TestServer } from '../support/server.js';
 import { CALLERS, type Caller } from './callers.js';
 import { giveAccess, settle, speakingFor, type Arrived, type Land, type World } from './land.js';
 import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
-
-/** Runs, and can be put forward: past the end of a token. */
-export class HastyClock extends Clock {
-  ahead = 0;
-
-  override now(): Date {
-    return new Date(Date.now() + this.ahead);
-  }
-}
 
 /** What a caller gets on arriving. */
 type Arrival = Pick<Arrived, 'api' | 'id' | 'membership' | 'team'>;
@@ -101,7 +92,7 @@ const runIn = async ({ run = 'stranger' }: Caller, land: Land): Promise<Arrival>
 };
 
 /** A user's token that has been good for something. */
-const spoilt = async (comes: Caller['comes'], clock: HastyClock, { server }: Land): Promise<Arrival> => {
+const spoilt = async (comes: Caller['comes'], clock: MovedClock, { server }: Land): Promise<Arrival> => {
   const { house, store } = server;
   const { id } = await ensureUser(store, house.ids, comes.replaceAll(' ', '-'), true);
   if (comes === 'without a token') return { ...NOBODY, api: server.as(null), id };
@@ -117,7 +108,7 @@ const spoilt = async (comes: Caller['comes'], clock: HastyClock, { server }: Lan
   return { ...NOBODY, api, id };
 };
 
-const arrive = (caller: Caller, name: string, clock: HastyClock, land: Land): Promise<Arrival> => {
+const arrive = (caller: Caller, name: string, clock: MovedClock, land: Land): Promise<Arrival> => {
   switch (caller.comes) {
     case 'user':
       return personIn(caller, name, land);
@@ -148,14 +139,14 @@ const standingTokens = async (world: World): Promise<World['tokens']> => {
   return Object.fromEntries(await Promise.all(made));
 };
 
-export const inhabit = async (server: TestServer, clock: HastyClock): Promise<World> => {
+export const inhabit = async (server: TestServer, clock: MovedClock): Promise<World> => {
   const land = await settle(server);
   const callers: Arrived[] = [];
   for (const [index, caller] of CALLERS.entries()) {
     const short = `caller-${index}`;
     callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });
   }
-  const pass = (ms: number): void => void (clock.ahead += ms);
+  const pass = (ms: number): void => clock.pass({ ms });
   // Past the end of the token that has one.
   pass(120_000);
   const peopled = { ...land, callers, tokens: {}, agent: '', pass };

@@ -5,9 +5,9 @@ type Duration = { readonly days?: number; readonly minutes?: number; readonly se
 const msOf = ({ days = 0, minutes = 0, seconds = 0, ms = 0 }: Duration): number =>
   ((days * 24 * 60 + minutes) * 60 + seconds) * 1_000 + ms;
 
-/** Stands, but where a test puts it on. */
+/** Stands, but where a test puts it on, or back. */
 export class StandingClock extends Clock {
-  private time = Date.parse('2026-11-21T12:00:00.000Z');
+  time = Date.parse('2026-11-21T12:00:00.000Z');
 
   override now(): Date {
     return new Date(this.time);
@@ -16,13 +16,21 @@ export class StandingClock extends Clock {
   /** The time that it is then. */
   pass(duration: Duration): string {
     this.time += msOf(duration);
-    return this.now().toISOString();
+    return new Date(this.time).toISOString();
+  }
+}
+
+/** No two things happen at once: what is ordered by time has one order. */
+export class TickingClock extends StandingClock {
+  override now(): Date {
+    this.time += 1;
+    return super.now();
   }
 }
 
 /** The machine's, but for what a test puts it ahead: for what it shares with clocks that no test moves, Postgres' own. */
 export class MovedClock extends Clock {
-  private ahead = 0;
+  ahead = 0;
 
   override now(): Date {
     return new Date(Date.now() + this.ahead);

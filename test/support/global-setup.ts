@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: console.warn, error: console.error };
+const logger = { debug: () => undefined, info: () => undefined, warn: console.warn, error: console.error };
 
 let folder: string;
 let postgres: EmbeddedPostgres;
@@ -11,7 +11,7 @@ let postgres: EmbeddedPostgres;
 /** One real Postgres for all test files, from the same package as the product's; each file clones a database of its own. */
 export const setup = async (): Promise<void> => {
   folder = await mkdtemp(join(tmpdir(), 'cadastre-test-'));
-  postgres = await startEmbeddedPostgres({ folder, log: quiet });
+  postgres = await startEmbeddedPostgres({ folder, logger });
   process.env['CADASTRE_TEST_POSTGRES'] = postgres.url;
 };
 

@@ -96,7 +96,13 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const ids = options.ids ?? new RandomIds();
   const house = houseOn(foundation, { settings, logger, name: 'test', clock, ids });
   await ensureAdmin(house.store, ids, ADMIN_TOKEN);
-  const app = await httpServer(GatewayModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
+  const { trustedProxies } = settings;
+  const app = await httpServer(GatewayModule.over(house), {
+    tls: null,
+    trustedProxies,
+    ids,
+    logger: new NestLog(logger),
+  });
   await app.listen(0, '127.0.0.1');
   const followers = options.followers ? [...slices.flatMap((slice) => slice.followers), ...sweepers(house.blobs)] : [];
   const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));

@@ -25,9 +25,10 @@ const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
 /** Listens when this resolves. */
 export const openGateway = async (house: House): Promise<Gateway> => {
   const tls = await tlsOf(house);
+  const { port, host, trustedProxies } = house.settings;
   const logger = new NestLog(house.logger);
-  const app = await httpServer(GatewayModule.over(house), { tls, ids: house.ids, logger });
-  await app.listen(house.settings.port, house.settings.host);
+  const app = await httpServer(GatewayModule.over(house), { tls, trustedProxies, ids: house.ids, logger });
+  await app.listen(port, host);
   void inspectBlobs(house);
   return { app, caFile: tls?.caFile ?? null };
 };

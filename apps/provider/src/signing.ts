@@ -1,4 +1,3 @@
-import { readPrivateKeys } from 'openpgp';
 import { unprocessable } from '#kernel';
 import { readPublicKey, signDetached } from '#provider-release';
 import { fileNamed } from './file-named.js';
@@ -20,6 +19,7 @@ export type KeyFiles = {
 };
 
 const publicHalfOf = async (armoredKeys: string): Promise<string> => {
+  const { readPrivateKeys } = await import('openpgp');
   const [key] = await readPrivateKeys({ armoredKeys }).catch(() => []);
   // What is wrong with it otherwise, signing tells in better words.
   if (!key)

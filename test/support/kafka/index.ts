@@ -2,4 +2,3 @@ export { startKafka, type TestKafka } from './start-kafka.js';
 export { readTopic, type TopicMessage } from './read-topic.js';
 export { house, houseKinds, recorded, type HouseEvent } from './sample-events.js';
 export { sendToTopic } from './send-to-topic.js';
-export { quiet } from './quiet.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
 import { kafkaClient } from '#message-log';
-import { quiet } from './quiet.js';
+import { quiet } from '../quiet.js';
 
 export type TopicMessage = {
   readonly topic: string;

@@ -1,6 +1,6 @@
 import type { EventRegistry, Recorded } from '#kernel';
 import { kafkaClient, topicsOf } from '#message-log';
-import { quiet } from './quiet.js';
+import { quiet } from '../quiet.js';
 import { readTopic, type TopicMessage } from './read-topic.js';
 
 const idOf = ({ headers }: TopicMessage): string => headers['ce_id'] ?? '';

@@ -1,5 +1,5 @@
 import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
-import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './tool-releases.js';
+import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
 import { constraintOf, type VersionConstraint } from './version-constraint.js';
 
 /** What clients write for the newest of all. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compare, rcompare, valid } from 'semver';
-import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './tool-releases.js';
-import { ToolReleases } from './tool.releases.js';
+import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
+import { ToolReleases } from './tool-releases.catalogue.js';
 
 const releases = new ToolReleases();
 const newest = TERRAFORM_RELEASES.toSorted(rcompare)[0] ?? '';

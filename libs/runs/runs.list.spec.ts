@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StatementCounter } from '#event-store';
+import { TickingClock } from '../../test/support/clocks.js';
+import {
+  answered,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeRun,
+  makeWorkspace,
+  resource,
+  runBody,
+} from '../../test/support/seeds.js';
+import { runRequests } from '../../test/support/runs.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { withoutSignals } from '../../test/support/log.js';
+import { countingApart, type CountedApart } from '../../test/support/recording.js';
+
+const clock = new TickingClock();
+let server: TestServer;
+/** Of a pool that all workspaces may use. */
+let agents: Api;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock, followers: true });
+  await makeOrganization(server, 'acme');
+  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+});
+
+afterAll(() => server.close());
+
+const { act, report } = runRequests(() => ({ server, agents }));
+
+describe('lists of runs', () => {
+  const PATH = '/api/v2/organizations/listed/runs';
+  let workspaces: readonly string[];
+  let runs: readonly string[];
+
+  beforeAll(async () => {
+    await makeOrganization(server, 'listed');
+    workspaces = [await makeWorkspace(server, 'listed', 'alpha'), await makeWorkspace(server, 'listed', 'beta')];
+    for (const workspace of workspaces) await makeConfigurationVersion(server, workspace);
+    const [alpha, beta] = workspaces as [string, string];
+    runs = [
+      await makeRun(server, alpha, { message: 'Grow the net' }),
+      await makeRun(server, alpha, { 'plan-only': true }),
+      await makeRun(server, beta, { 'is-destroy': true }),
+    ];
+    answered(await act(runs[1] as string, 'cancel'), 202);
+  });
+
+  const found = async (query: string): Promise<(number | string)[]> => {
+    const { data } = answered(await server.get(`${PATH}?${encodeURI(query)}`), 200).body;
+    return (data as { id: string }[]).map(({ id }) => runs.indexOf(id)).toSorted();
+  };
+
+  it.each([
+    ['', [0, 1, 2]],
+    ['filter[status]=plan_queued', [0, 2]],
+    ['filter[status]=canceled,applied', [1]],
+    ['filter[operation]=plan_only', [1]],
+    ['filter[operation]=destroy,plan_and_apply', [0, 2]],
+    ['filter[source]=tfe-api', [0, 1, 2]],
+    ['filter[source]=tfe-ui', []],
+    ['filter[status_group]=non_final', [0, 2]],
+    ['filter[status_group]=final', [1]],
+    ['filter[status_group]=final&filter[status]=plan_queued', []],
+    ['filter[workspace_names]=beta', [2]],
+    ['filter[agent_pool_names]=edge', []],
+    ['filter[timeframe]=year', [0, 1, 2]],
+    ['filter[timeframe]=1999', []],
+    ['search[basic]=GROW', [0]],
+    ['search[basic]=nothing', []],
+    ['search[user]=admin', [0, 1, 2]],
+    ['search[user]=nobody&search[basic]=grow', []],
+    ['search[commit]=abc', []],
+  ])('are narrowed by %s', async (query, expected) => {
+    expect(await found(query)).toEqual(expected);
+  });
+
+  it('go newest first, in pages', async () => {
+    const { data, meta } = answered(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
+    expect((data as { id: string }[]).map(({ id }) => id)).toEqual([runs[2], runs[1]]);
+    expect(meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
+    const past = answered(await server.get(`/api/v2/workspaces/${workspaces[0]}/runs?page%5Bnumber%5D=9`), 200).body;
+    expect([past.data, past.meta.pagination['total-count']]).toEqual([[], 2]);
+  });
+
+  it.each(['filter[timeframe]=soon', 'filter[status_group]=odd', 'include=friends', 'page[size]=x'])(
+    'refuse %s',
+    async (query) => {
+      expect((await server.get(`${PATH}?${encodeURI(query)}`)).status).toBe(400);
+    },
+  );
+
+  it('bring what belongs to the runs along', async () => {
+    const include =
+      'plan,apply,created_by,confirmed_by,comments,configuration_version,configuration-version.ingress-attributes,workspace,cost_estimate';
+    const { included } = answered(await server.get(`${PATH}?include=${include}`), 200).body;
+    const types = new Set((included as { type: string }[]).map(({ type }) => type));
+    expect([...types].toSorted()).toEqual(['applies', 'configuration-versions', 'plans', 'users', 'workspaces']);
+    const { included: one } = answered(await server.get(`/api/v2/runs/${runs[0]}?include=plan`), 200).body;
+    expect(one).toHaveLength(1);
+  });
+
+  it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
+    const worker = server.as(await makeAgentToken(server, await makeAgentPool(server, 'listed', 'work')));
+    const capacity = async (api: Api = server) =>
+      answered(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
+    const [first] = runs as [string];
+    expect(await capacity()).toEqual({
+      id: 'listed',
+      type: 'organization-capacity',
+      attributes: { pending: 2, running: 0 },
+    });
+    answered(await report(first, 'planning', {}, worker), 200);
+    expect((await capacity()).attributes).toEqual({ pending: 1, running: 1 });
+    const { data, meta } = answered(await server.get(`${PATH}/queue?page%5Bsize%5D=1&include=plan`), 200).body;
+    expect([data[0].id, meta.pagination['total-count']]).toEqual([first, 2]);
+    answered(await report(first, 'planned', { 'has-changes': true }, worker), 200);
+    expect((await capacity()).attributes).toEqual({ pending: 1, running: 0 });
+    const stranger = await makeMember(server, 'listed', 'unconcerned');
+    expect((await capacity(stranger)).attributes).toEqual({ pending: 0, running: 0 });
+    expect(answered(await stranger.get(`${PATH}/queue`), 200).body.data).toEqual([]);
+  });
+});
+
+describe('the cost', () => {
+  let count: () => CountedApart;
+  const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
+    const before = count();
+    const { status } = await request();
+    const { statements, roundTrips } = count();
+    return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
+  };
+  let quiet: TestServer;
+  let workspace: string;
+
+  beforeAll(async () => {
+    quiet = await startTestServer();
+    await makeOrganization(quiet, 'acme');
+    // The signal to followers goes out after the answer: it belongs to no request.
+    withoutSignals(quiet.store);
+    count = countingApart(quiet);
+    workspace = await makeWorkspace(quiet, 'acme', 'one');
+    await makeConfigurationVersion(quiet, workspace);
+    for (let n = 0; n < 100; n += 1) await makeRun(quiet, workspace, { 'plan-only': n % 2 === 0 });
+  });
+
+  afterAll(() => quiet.close());
+
+  it.each([1, 20, 100])('of a page of %i runs is one statement', async (size) => {
+    for (const path of [`workspaces/${workspace}/runs`, 'organizations/acme/runs']) {
+      const url = `/api/v2/${path}?page%5Bsize%5D=${size}`;
+      expect((await quiet.get(url)).body.data).toHaveLength(size);
+      expect(await counted(() => quiet.get(url))).toEqual({ status: 200, statements: 1, roundTrips: 1 });
+      expect(await counted(() => quiet.get(`${url}&include=plan,apply`))).toMatchObject({ statements: 1 });
+      const more = '&include=created_by,workspace,configuration_version,comments';
+      expect(await counted(() => quiet.get(`${url}${more}`))).toMatchObject({ statements: 2 });
+    }
+  });
+
+  it('of a command is two round trips', async () => {
+    const one = await makeWorkspace(quiet, 'acme', 'measured');
+    await makeConfigurationVersion(quiet, one);
+    let run = '';
+    const create = async (): Promise<Answer> => {
+      const answer = await quiet.post('/api/v2/runs', runBody(one));
+      run = answer.body.data.id as string;
+      return answer;
+    };
+    expect(await counted(create)).toMatchObject({ status: 201, roundTrips: 2 });
+    const comment = () => quiet.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' }));
+    expect(await counted(comment)).toMatchObject({ status: 201, roundTrips: 2 });
+    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/cancel`))).toMatchObject({
+      status: 202,
+      roundTrips: 2,
+    });
+    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/apply`))).toMatchObject({
+      status: 409,
+      roundTrips: 1,
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { project, sql, type Projection, type Recorded } from '#kernel';
+import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { workspaces } from './workspaces.projection.js';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+/** In place; what the connection has not reported of earlier transactions counts as well. */
+const UPDATED = sql`select pg_stat_get_xact_tuples_hot_updated('views.workspaces'::regclass) as rows`;
+
+it.each([
+  ['WorkspaceUpdated', { changes: { description: 'what for', autoApply: true } }],
+  ['WorkspaceLocked', { holder: { id: 'user-1', type: 'users', name: 'ada' }, reason: '' }],
+  ['WorkspaceUnlocked', { holder: null, forced: true }],
+])('%s, of every day, touches no index', async (type, data) => {
+  const stream = await makeWorkspace(server, 'acme', type.toLowerCase());
+  const event = { type, data, stream, time: '2026-01-02T03:04:05.000Z' } as unknown as Recorded;
+  const results = await server.database.transaction([
+    UPDATED,
+    ...project(workspaces as unknown as Projection, event),
+    UPDATED,
+  ]);
+  const [before, after] = [results[0], results.at(-1)].map((rows) => rows?.[0]?.['rows'] as number);
+  expect(after).toBe((before as number) + 1);
+});

@@ -1,0 +1,44 @@
+import { caughtUp, verify, viewsOf } from '#event-store';
+import { runsSlice } from '#runs';
+import { answered, makeConfigurationVersion, makeWorkspace, reportBody } from './seeds.js';
+import type { Answer, Api, TestServer } from './server.js';
+
+/** A server with the organization `acme`, and an executor of a pool that all its workspaces may use. */
+type Site = { readonly server: TestServer; readonly agents: Api };
+
+/** What specs ask of runs; the site is looked at when they ask. */
+export const runRequests = (site: () => Site) => {
+  let workspaces = 0;
+  const show = async (id: string, api: Api = site().server) =>
+    answered(await api.get(`/api/v2/runs/${id}`), 200).body.data;
+  const report = (id: string, status: string, attributes: object = {}, api: Api = site().agents): Promise<Answer> =>
+    api.post(`/api/v2/runs/${id}/progress`, reportBody(status, attributes));
+  const workspaceOf = async (id: string) =>
+    answered(await site().server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+  return {
+    /** With a configuration. */
+    aWorkspace: async (attributes: object = {}, relationships?: object): Promise<string> => {
+      const { server } = site();
+      const id = await makeWorkspace(server, 'acme', `ws-${(workspaces += 1)}`, attributes, relationships);
+      await makeConfigurationVersion(server, id);
+      return id;
+    },
+    show,
+    statusOf: async (id: string): Promise<string> => (await show(id)).attributes.status as string,
+    act: (id: string, action: string, body?: unknown, api: Api = site().server): Promise<Answer> =>
+      api.post(`/api/v2/runs/${id}/actions/${action}`, body),
+    report,
+    reported: async (id: string, ...statuses: readonly string[]): Promise<void> => {
+      for (const status of statuses) answered(await report(id, status, { 'has-changes': true }), 200);
+    },
+    workspaceOf,
+    holderOf: async (id: string): Promise<unknown> => (await workspaceOf(id)).relationships['locked-by'].data,
+    queueCaughtUp: (): Promise<void> => caughtUp(site().server.database, 'run_queue'),
+    /** By name, with what they hold that the log does not say, and the other way round. */
+    differences: async (): Promise<readonly unknown[]> => {
+      const { store } = site().server;
+      const compared = viewsOf([runsSlice]).map(async (view) => [view.name, await verify(store, view, new Date())]);
+      return (await Promise.all(compared)).filter(([, found]) => found?.length !== 0);
+    },
+  };
+};
