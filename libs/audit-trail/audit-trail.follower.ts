@@ -33,6 +33,7 @@ export const auditTrailFollower = (registry: EventRegistry): Follower => ({
   // Who forgets a person empties their entries with it; readers open what is left (audit-trail.pages.ts, audit-trail.exports.ts).
   sealed: true,
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
+  growing: ['audit_trail_entries'],
   follow: async (events, session) => {
     const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
     if (organizations.size === 0) return [];

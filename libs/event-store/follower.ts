@@ -22,6 +22,8 @@ export type Follower = {
    * told of nobody by name who has been forgotten by then.
    */
   readonly tables: readonly string[];
+  /** Those of them that following only adds rows to, without reading any: copies of these do without most indexes. */
+  readonly growing?: readonly string[];
   /** Where these name people, each column once: nobody is forgotten while it has a batch in hand. */
   readonly names?: readonly NameColumn[];
   /**

@@ -112,6 +112,38 @@ describe('rebuild', () => {
     expect(await check()).toEqual([]);
   });
 
+  it('leaves all indexes as they were, and those that break as well', async () => {
+    await house.database.rows(sql`create index lamps_by_watts on lamps (watts, room) include (id) where watts > 10`);
+    await house.database.rows(sql`create index lamps_by_length on lamps (length(room) desc)`);
+    const indexes = () =>
+      house.database.rows(sql`
+        select indexdef, conname, contype from pg_indexes
+          left join pg_constraint on conindid = format('views.%I', indexname)::regclass
+         where schemaname = 'views' and tablename = 'lamps' order by indexname`);
+    const before = await indexes();
+    expect(before).toHaveLength(4);
+    await rebuild(house.store, lampsView());
+    expect(await indexes()).toEqual(before);
+
+    await house.database.rows(sql`create unique index lamps_lit_by on lamps (lit_by) where lit_by <> 'ada'`);
+    await house.append('lamp-attic', 'any', lit('eve'));
+    await house.database.rows(sql`update lamps set lit_by = 'ada'`);
+    await house.append('lamp-hall', 'any', lit('eve'));
+    await expect(rebuild(house.store, lampsView())).rejects.toThrow('lamps_lit_by');
+    expect(await indexes()).toHaveLength(5);
+  });
+
+  it('looks at no event that the view has nothing to say to, but for where it got to', async () => {
+    const events = Array.from({ length: 1_500 }, () => ({ type: 'LampSeen', data: { by: 'bob' } }));
+    await house.store.append([{ stream: 'lamp-hall', organization: null, expected: 'any', events }], context);
+    await house.append('lamp-hall', 'any', lit('eve'));
+    const before = await stored();
+    let handed = 0;
+    await rebuild(house.store, lampsView(), (_, count) => (handed += count));
+    expect(handed).toBe(6 + 1 + 1);
+    expect(await stored()).toEqual(before);
+  });
+
   it('leaves the live view as it was, and its writers free, when it fails', async () => {
     await house.database.rows(sql`update lamps set room = 'nursery' where id = 'lamp-hall'`);
     await house.append('lamp-new', 0, hung('hall'));

@@ -16,6 +16,8 @@ export type View = {
   readonly name: string;
   readonly tables: readonly string[];
   readonly names: readonly NameColumn[];
+  /** Types of the events that mean something to it; null: any may. */
+  readonly only: readonly string[] | null;
   readonly apply: (events: readonly Recorded[], session: Session, store: EventStore) => Promise<readonly Sql[]>;
   readonly follower: Follower | null;
 };
@@ -31,6 +33,7 @@ const inline = (projection: Projection): View => ({
   name: projection.name,
   tables: projection.tables,
   names: projection.names ?? [],
+  only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
   apply: (events) => Promise.resolve(events.flatMap((event) => project(projection, event))),
   follower: null,
 });
@@ -39,11 +42,13 @@ const followed = (follower: Follower): View => ({
   name: follower.name,
   tables: follower.tables,
   names: follower.names ?? [],
+  only: follower.only ?? null,
   apply: (events, session, store) => follower.follow(events, session, store),
   follower,
 });
 
-const BATCH = 1_000;
+/** Each is a transaction, and followers wait for every one that runs. */
+const PAGE = 1_000;
 
 export type Progress = (view: string, events: number) => void;
 
@@ -62,17 +67,24 @@ const replay = async (
   { from, until, extent }: Stretch,
   progress: (events: number) => void,
 ): Promise<LogPosition> => {
-  let position = from;
-  for (;;) {
-    const batch = await store.read(position, BATCH, (statement) => reader.run(statement), {
+  const read = (after: LogPosition): Promise<readonly Recorded[]> =>
+    store.read(after, PAGE, (statement) => reader.run(statement), {
       extent,
+      only: view.only,
       sealed: view.follower?.sealed,
     });
+  let position = from;
+  let page = read(from);
+  for (;;) {
+    const batch = await page;
     const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
     const last = events.at(-1);
     if (!last) return position;
-    await session.pipeline(await view.apply(events, session, store));
     position = { transaction: last.transaction, position: last.position };
+    // It is read while this one is worked on; where that fails, nobody waits for it any more.
+    page = read(position);
+    page.catch(() => undefined);
+    await session.pipeline(await view.apply(events, session, store));
     progress(events.length);
   }
 };
@@ -97,17 +109,39 @@ const forgetInScratch = async (session: Session, view: View, forgotten: readonly
 
 const makeScratch = async (session: Session, view: View): Promise<void> => {
   for (const table of view.tables) {
+    const needless = view.follower?.growing?.includes(table) ? 'true' : 'indisunique';
     await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
     await session.run(
       sql.raw(`do $$ declare _name text; begin
         for _name in select conname from pg_constraint where conrelid = 'pg_temp.${table}'::regclass and contype = 'u'
         loop execute format('alter table pg_temp.${table} drop constraint %I', _name); end loop;
         for _name in select indexrelid::regclass::text from pg_index
-          where indrelid = 'pg_temp.${table}'::regclass and indisunique and not indisprimary
+          where indrelid = 'pg_temp.${table}'::regclass and not indisprimary and ${needless}
         loop execute 'drop index ' || _name; end loop;
       end $$`),
     );
   }
+};
+
+type Index = { readonly name: string; readonly definition: string };
+
+/**
+ * Puts the rows of the copy into the live table. Its indexes are made anew from all of them, which costs half of adding
+ * them one by one; but not those on expressions, as what Postgres knows of their values would go with them.
+ */
+const exchange = async (session: Session, table: string): Promise<void> => {
+  const indexes = await session.run<Index>(sql`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
+      from pg_index
+     where indrelid = ${`views.${table}`}::regclass
+       and indexprs is null and not exists (select from pg_constraint where conindid = indexrelid)
+     order by indexrelid`);
+  await session.pipeline([
+    sql.raw(`truncate views.${table}`),
+    ...indexes.map(({ name }) => sql.raw(`drop index ${name}`)),
+    sql.raw(`insert into views.${table} select * from pg_temp.${table}`),
+    ...indexes.map(({ definition }) => sql.raw(definition)),
+  ]);
 };
 
 /**
@@ -130,10 +164,7 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
       report,
     );
     await forgetInScratch(session, view, await session.run<Forgotten>(FORGOTTEN));
-    for (const table of view.tables) {
-      await session.run(sql.raw(`truncate views.${table}`));
-      await session.run(sql.raw(`insert into views.${table} select * from pg_temp.${table}`));
-    }
+    for (const table of view.tables) await exchange(session, table);
     if (view.follower) await session.run(writeCheckpoint(view.follower.name, end));
     await session.run(sql`commit`);
   } finally {
