@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-import 'reflect-metadata';
-import { program } from './program.js';
+import { beginUnderFlags } from './v8-flags.js';
 
+beginUnderFlags();
+// Not before: it would be loaded twice.
+await import('reflect-metadata');
+const { program } = await import('./program.js');
 await program.parseAsync();
