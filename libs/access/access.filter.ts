@@ -18,7 +18,7 @@ const pauseBefore = (repeat: number): Promise<void> =>
  * which comes first, then reads them anew. All else that goes wrong is told.
  *
  * No interceptor: as soon as there is one, Nest sends every answer through RxJS, which made a third of what a simple read
- * allocates, and of its CPU.
+ * allocates (71 KB).
  */
 @Catch()
 export class AccessFilter implements ExceptionFilter {

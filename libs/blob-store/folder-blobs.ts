@@ -3,15 +3,13 @@ import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '#kernel';
+import { codeOf, type Clock } from '#kernel';
 import { clamped, type ByteRange } from './byte-range.js';
 import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
 // No key can name it: segments of keys do not begin with a dot.
 const DRAFTS = '.drafts';
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Null where there is no such file; ENOTDIR is a key below another key. */
 const unlessMissing = async <T>(work: Promise<T>): Promise<T | null> => {

@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 /**
  * The file has the old content or the new one, whenever the power goes: written beside it, synced, renamed. The folder

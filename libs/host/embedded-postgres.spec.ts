@@ -7,7 +7,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOpti
 import { childRunning, kill, recordingLogger, removeFolder, temporaryFolder } from './spec.js';
 import { contentOf } from './atomic-file.js';
 import { isAlive } from './signals.js';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 const query = async (url: string, text: string): Promise<unknown[][]> => {
   const client = new pg.Client({ connectionString: url });

@@ -6,7 +6,7 @@ import type { PlainLogger } from './logger.js';
 import { DATABASE, openCluster, USER, type Cluster } from './postgres-cluster.js';
 import { endLeftovers } from './postgres-leftovers.js';
 import { PortTaken, startServer, type Exit, type Server } from './postgres-server.js';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 /**
  * A Postgres of our own, from start to stop:

@@ -7,7 +7,7 @@ import { checkServerIdentity, connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StandingClock } from '../../test/support/clocks.js';
 import { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 import { removeFolder, temporaryFolder } from './spec.js';
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@ import { access, constants, cp, mkdir, readFile, rename, rm } from 'node:fs/prom
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 const run = promisify(execFile);
 

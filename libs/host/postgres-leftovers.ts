@@ -7,7 +7,7 @@ import { contentOf } from './atomic-file.js';
 import type { PlainLogger } from './logger.js';
 import type { Cluster } from './postgres-cluster.js';
 import { isAlive, signalTo } from './signals.js';
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 type Process = { readonly pid: number; readonly command: string };
 

@@ -2,9 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { codeOf } from '#kernel';
 import { isLoopback, isWildcard } from './host-names.js';
 import { environment, variables } from './variables.js';
-import { codeOf } from './system-error.js';
 
 type Environment = z.output<typeof environment>;
 

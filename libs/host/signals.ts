@@ -1,4 +1,4 @@
-import { codeOf } from './system-error.js';
+import { codeOf } from '#kernel';
 
 /** False when there is no such process. A zombie counts as one. */
 export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {

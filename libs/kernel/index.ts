@@ -11,4 +11,5 @@ export * from './projection.js';
 export * from './recorded.js';
 export * from './refused.js';
 export * from './sql.js';
+export * from './system-error.js';
 export * from './tags.js';

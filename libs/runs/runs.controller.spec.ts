@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { TickingClock } from '../../test/support/clocks.js';
 import {
   answered,
-  makeAgentPool,
-  makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -16,10 +13,9 @@ import {
   resource,
   runBody,
 } from '../../test/support/seeds.js';
-import { runRequests } from '../../test/support/runs.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { runRequests, startRunSite } from '../../test/support/runs.js';
+import type { Answer, Api, TestServer } from '../../test/support/server.js';
 
-const clock = new TickingClock();
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
 /** Of a pool that all workspaces may use. */
@@ -27,10 +23,7 @@ let agents: Api;
 let pool: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock, followers: true });
-  organization = await makeOrganization(server, 'acme');
-  pool = await makeAgentPool(server, 'acme', 'edge');
-  agents = server.as(await makeAgentToken(server, pool));
+  ({ server, organization, agents, pool } = await startRunSite());
 });
 
 afterAll(() => server.close());

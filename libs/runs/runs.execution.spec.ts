@@ -1,30 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TickingClock } from '../../test/support/clocks.js';
+import type { TickingClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeAgentPool,
   makeAgentToken,
   makeConfigurationVersion,
-  makeOrganization,
   makeRun,
   makeWorkspace,
   related,
   resource,
 } from '../../test/support/seeds.js';
-import { runRequests } from '../../test/support/runs.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { runRequests, startRunSite } from '../../test/support/runs.js';
+import type { Answer, Api, TestServer } from '../../test/support/server.js';
 
-const clock = new TickingClock();
+let clock: TickingClock;
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
 let agents: Api;
 let pool: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock, followers: true });
-  await makeOrganization(server, 'acme');
-  pool = await makeAgentPool(server, 'acme', 'edge');
-  agents = server.as(await makeAgentToken(server, pool));
+  ({ server, clock, agents, pool } = await startRunSite());
 });
 
 afterAll(() => server.close());

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StatementCounter } from '#event-store';
-import { TickingClock } from '../../test/support/clocks.js';
 import {
   answered,
   makeAgentPool,
@@ -13,20 +12,17 @@ import {
   resource,
   runBody,
 } from '../../test/support/seeds.js';
-import { runRequests } from '../../test/support/runs.js';
+import { runRequests, startRunSite } from '../../test/support/runs.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { withoutSignals } from '../../test/support/log.js';
 import { countingApart, type CountedApart } from '../../test/support/recording.js';
 
-const clock = new TickingClock();
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
 let agents: Api;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock, followers: true });
-  await makeOrganization(server, 'acme');
-  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  ({ server, agents } = await startRunSite());
 });
 
 afterAll(() => server.close());

@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TickingClock } from '../../test/support/clocks.js';
-import { answered, makeAgentPool, makeAgentToken, makeOrganization, makeRun } from '../../test/support/seeds.js';
-import { runRequests } from '../../test/support/runs.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { answered, makeRun } from '../../test/support/seeds.js';
+import { runRequests, startRunSite } from '../../test/support/runs.js';
+import type { Answer, Api, TestServer } from '../../test/support/server.js';
 
-const clock = new TickingClock();
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
 let agents: Api;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock, followers: true });
-  await makeOrganization(server, 'acme');
-  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  ({ server, agents } = await startRunSite());
 });
 
 afterAll(() => server.close());

@@ -1,10 +1,29 @@
 import { caughtUp, verify, viewsOf } from '#event-store';
 import { runsSlice } from '#runs';
-import { answered, makeConfigurationVersion, makeWorkspace, reportBody } from './seeds.js';
-import type { Answer, Api, TestServer } from './server.js';
+import { TickingClock } from './clocks.js';
+import {
+  answered,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeWorkspace,
+  reportBody,
+} from './seeds.js';
+import { startTestServer, type Answer, type Api, type TestServer } from './server.js';
 
 /** A server with the organization `acme`, and an executor of a pool that all its workspaces may use. */
 type Site = { readonly server: TestServer; readonly agents: Api };
+
+/** Runs have one order: no two things happen at once. */
+export const startRunSite = async () => {
+  const clock = new TickingClock();
+  const server = await startTestServer({ clock, followers: true });
+  const organization = await makeOrganization(server, 'acme');
+  const pool = await makeAgentPool(server, 'acme', 'edge');
+  const agents = server.as(await makeAgentToken(server, pool));
+  return { server, clock, organization, pool, agents };
+};
 
 /** What specs ask of runs; the site is looked at when they ask. */
 export const runRequests = (site: () => Site) => {
