@@ -32,6 +32,7 @@ export class LogSignal {
 
   stop(): void {
     if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureUser, issueUserToken } from '#people';
 import { sql } from '#kernel';
+import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
   answered,
@@ -494,15 +495,10 @@ describe('the list of organizations', () => {
   });
 
   it('costs one statement, and one more for what it includes', async () => {
-    const costOf = async (query: string): Promise<number> => {
-      const before = server.database.count.statements;
-      answered(await server.get(`${PATH}?page[size]=100&${query}`), 200);
-      return server.database.count.statements - before;
-    };
-    await costOf('');
-    expect(await costOf('')).toBe(1);
-    expect(await costOf('include=entitlement_set')).toBe(1);
-    expect(await costOf('include=entitlement_set,default_project')).toBe(2);
+    const listed = (query: string) => costOf(server, () => server.get(`${PATH}?page[size]=100&${query}`));
+    expect(await listed('')).toMatchObject({ status: 200, statements: 1 });
+    expect(await listed('include=entitlement_set')).toMatchObject({ status: 200, statements: 1 });
+    expect(await listed('include=entitlement_set,default_project')).toMatchObject({ status: 200, statements: 2 });
   });
 
   it('is empty for an agent', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify, viewsOf } from '#event-store';
+import { costOf } from '../../test/support/cost.js';
 import {
   answered,
   giveProject,
@@ -421,9 +422,7 @@ describe('the list of projects', () => {
   });
 
   it('costs one statement', async () => {
-    const before = server.database.count.statements;
-    await list('q=beta');
-    expect(server.database.count.statements - before).toBe(1);
+    expect(await costOf(server, () => list('q=beta'))).toMatchObject({ status: 200, statements: 1 });
   });
 
   it('is for its organization: its token, but not its audit token, and nobody else', async () => {

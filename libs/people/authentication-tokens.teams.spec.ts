@@ -12,7 +12,7 @@ import {
   type Member,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { countingApart } from '../../test/support/recording.js';
+import { costOf } from '../../test/support/cost.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
 
 const clock = new StandingClock();
@@ -111,28 +111,16 @@ describe('the tokens of a team', () => {
 
   it('cost one statement to list, and two round trips to make', async () => {
     const team = await makeTeam(server, 'acme', 'counted');
-    const { signal } = server.store;
-    const count = countingApart(server);
-    signal.notify = () => undefined;
-    signal.stop();
-    try {
-      answered(await server.post(several(team), token('warm')), 201);
-      const costOf = async (ask: () => Promise<Answer>, status: number): Promise<number> => {
-        // A token that went has made every gateway ask anew who its callers are.
-        answered(await server.get('/api/v2/account/details'), 200);
-        const { roundTrips } = count();
-        answered(await ask(), status);
-        return count().roundTrips - roundTrips;
-      };
-      expect(await costOf(() => server.post(several(team), token('measured')), 201)).toBe(2);
-      expect(await costOf(() => server.post(only(team)), 201)).toBe(2);
-      expect(await costOf(() => server.post(only(team)), 201)).toBe(2);
-      expect(await costOf(() => server.get(several(team)), 200)).toBe(1);
-      expect(await costOf(() => server.get(only(team)), 200)).toBe(1);
-      expect(await costOf(() => server.delete(only(team)), 204)).toBe(2);
-    } finally {
-      Reflect.deleteProperty(signal, 'notify');
-    }
+    const cost = async (ask: () => Promise<Answer>): Promise<[number, number]> => {
+      const { status, roundTrips } = await costOf(server, ask);
+      return [status, roundTrips];
+    };
+    expect(await cost(() => server.post(several(team), token('measured')))).toEqual([201, 2]);
+    expect(await cost(() => server.post(only(team)))).toEqual([201, 2]);
+    expect(await cost(() => server.post(only(team)))).toEqual([201, 2]);
+    expect(await cost(() => server.get(several(team)))).toEqual([200, 1]);
+    expect(await cost(() => server.get(only(team)))).toEqual([200, 1]);
+    expect(await cost(() => server.delete(only(team)))).toEqual([204, 2]);
   });
 });
 
@@ -232,9 +220,9 @@ describe('the tokens of all teams of an organization', () => {
   });
 
   it('come page by page, without secrets, for one statement', async () => {
-    const { statements } = server.database.count;
-    const { body } = answered(await server.get(`${PATH}?page[size]=3&page[number]=2`), 200);
-    expect(server.database.count.statements - statements).toBe(1);
+    const second = (): Promise<Answer> => server.get(`${PATH}?page[size]=3&page[number]=2`);
+    expect(await costOf(server, second)).toMatchObject({ statements: 1 });
+    const { body } = answered(await second(), 200);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 4, 'total-pages': 2, 'next-page': null });
     expect(body.data).toMatchObject([
       { attributes: { token: null }, relationships: { team: { data: { id: teams.zeta } } } },

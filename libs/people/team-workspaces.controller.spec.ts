@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify, viewsOf } from '#event-store';
+import { costOf } from '../../test/support/cost.js';
 import { wholeLog } from '../../test/support/log.js';
 import {
   answered,
@@ -261,22 +262,11 @@ describe('the list of a workspace', () => {
   });
 
   it('costs one statement, and a change two round trips', async () => {
-    const { signal } = server.store;
-    // Hints to followers belong to no request.
-    signal.notify = () => undefined;
-    signal.stop();
-    try {
-      const team = await makeTeam(server, 'acme', 'counted');
-      const costOf = async (ask: () => Promise<Answer>, status: number): Promise<number> => {
-        const { roundTrips } = server.database.count;
-        answered(await ask(), status);
-        return server.database.count.roundTrips - roundTrips;
-      };
-      expect(await costOf(() => server.get(listOf(workspace)), 200)).toBe(1);
-      expect(await costOf(() => server.post(PATH, access(team, workspace)), 201)).toBe(2);
-    } finally {
-      Reflect.deleteProperty(signal, 'notify');
-    }
+    const team = await makeTeam(server, 'acme', 'counted');
+    const listed = await costOf(server, () => server.get(listOf(workspace)));
+    expect(listed).toMatchObject({ status: 200, roundTrips: 1 });
+    const added = await costOf(server, () => server.post(PATH, access(team, workspace)));
+    expect(added).toMatchObject({ status: 201, roundTrips: 2 });
   });
 });
 

@@ -20,11 +20,10 @@ import {
 } from '../../test/support/seeds.js';
 import { until } from '../../test/support/product.js';
 import { pathOf } from '../../test/support/state-file.js';
-import { countingApart } from '../../test/support/recording.js';
+import { costOf } from '../../test/support/cost.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { runsSlice } from './index.js';
-import { withoutSignals } from '../../test/support/log.js';
 
 const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
@@ -501,15 +500,9 @@ describe('the log and the views', () => {
 
   it('read a version with one statement, and make one with a look and a decision', async () => {
     const { id, workspace } = await uploaded();
-    withoutSignals(server.store);
-    const count = countingApart(server);
-    const counted = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = count().roundTrips;
-      await work();
-      return count().roundTrips - before;
-    };
-    expect(await counted(() => server.get(`/api/v2/${TYPE}/${id}`))).toBe(1);
-    expect(await counted(() => server.get(`/api/v2/workspaces/${workspace}/configuration-versions`))).toBe(1);
-    expect(await counted(() => post(workspace))).toBe(2);
+    const trips = async (request: () => Promise<Answer>): Promise<number> => (await costOf(server, request)).roundTrips;
+    expect(await trips(() => server.get(`/api/v2/${TYPE}/${id}`))).toBe(1);
+    expect(await trips(() => server.get(`/api/v2/workspaces/${workspace}/configuration-versions`))).toBe(1);
+    expect(await trips(() => post(workspace))).toBe(2);
   });
 });

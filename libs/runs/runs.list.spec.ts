@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StatementCounter } from '#event-store';
 import {
   answered,
   makeAgentPool,
@@ -14,8 +13,7 @@ import {
 } from '../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../test/support/runs.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { withoutSignals } from '../../test/support/log.js';
-import { countingApart, type CountedApart } from '../../test/support/recording.js';
+import { costOf } from '../../test/support/cost.js';
 
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
@@ -124,22 +122,12 @@ describe('lists of runs', () => {
 });
 
 describe('the cost', () => {
-  let count: () => CountedApart;
-  const counted = async (request: () => Promise<Answer>): Promise<StatementCounter & { status: number }> => {
-    const before = count();
-    const { status } = await request();
-    const { statements, roundTrips } = count();
-    return { status, statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
-  };
   let quiet: TestServer;
   let workspace: string;
 
   beforeAll(async () => {
     quiet = await startTestServer();
     await makeOrganization(quiet, 'acme');
-    // The signal to followers goes out after the answer: it belongs to no request.
-    withoutSignals(quiet.store);
-    count = countingApart(quiet);
     workspace = await makeWorkspace(quiet, 'acme', 'one');
     await makeConfigurationVersion(quiet, workspace);
     for (let n = 0; n < 100; n += 1) await makeRun(quiet, workspace, { 'plan-only': n % 2 === 0 });
@@ -151,10 +139,10 @@ describe('the cost', () => {
     for (const path of [`workspaces/${workspace}/runs`, 'organizations/acme/runs']) {
       const url = `/api/v2/${path}?page%5Bsize%5D=${size}`;
       expect((await quiet.get(url)).body.data).toHaveLength(size);
-      expect(await counted(() => quiet.get(url))).toEqual({ status: 200, statements: 1, roundTrips: 1 });
-      expect(await counted(() => quiet.get(`${url}&include=plan,apply`))).toMatchObject({ statements: 1 });
+      expect(await costOf(quiet, () => quiet.get(url))).toMatchObject({ status: 200, statements: 1, roundTrips: 1 });
+      expect(await costOf(quiet, () => quiet.get(`${url}&include=plan,apply`))).toMatchObject({ statements: 1 });
       const more = '&include=created_by,workspace,configuration_version,comments';
-      expect(await counted(() => quiet.get(`${url}${more}`))).toMatchObject({ statements: 2 });
+      expect(await costOf(quiet, () => quiet.get(`${url}${more}`))).toMatchObject({ statements: 2 });
     }
   });
 
@@ -167,14 +155,14 @@ describe('the cost', () => {
       run = answer.body.data.id as string;
       return answer;
     };
-    expect(await counted(create)).toMatchObject({ status: 201, roundTrips: 2 });
+    expect(await costOf(quiet, create)).toMatchObject({ status: 201, roundTrips: 2 });
     const comment = () => quiet.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' }));
-    expect(await counted(comment)).toMatchObject({ status: 201, roundTrips: 2 });
-    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/cancel`))).toMatchObject({
+    expect(await costOf(quiet, comment)).toMatchObject({ status: 201, roundTrips: 2 });
+    expect(await costOf(quiet, () => quiet.post(`/api/v2/runs/${run}/actions/cancel`))).toMatchObject({
       status: 202,
       roundTrips: 2,
     });
-    expect(await counted(() => quiet.post(`/api/v2/runs/${run}/actions/apply`))).toMatchObject({
+    expect(await costOf(quiet, () => quiet.post(`/api/v2/runs/${run}/actions/apply`))).toMatchObject({
       status: 409,
       roundTrips: 1,
     });

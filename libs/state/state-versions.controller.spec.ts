@@ -15,11 +15,10 @@ import {
   related,
   resource,
 } from '../../test/support/seeds.js';
-import { countingApart } from '../../test/support/recording.js';
+import { costOf } from '../../test/support/cost.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { stateSlice } from './index.js';
 import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
-import { withoutSignals } from '../../test/support/log.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 const { createBody, postState } = stateRequests(md5Of);
@@ -590,18 +589,12 @@ describe('the log and the views', () => {
     const id = await lockedWorkspace(server);
     const bytes = aState();
     const { body } = await postState(server, id, { serial: 1, state: bytes.toString('base64') }, bytes);
-    withoutSignals(server.store);
-    const count = countingApart(server);
-    const counted = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = count().roundTrips;
-      await work();
-      return count().roundTrips - before;
-    };
     const show = `/api/v2/state-versions/${body.data.id as string}?include=outputs`;
-    expect(await counted(() => server.get(show))).toBe(1);
+    expect(await costOf(server, () => server.get(show))).toMatchObject({ status: 200, roundTrips: 1 });
     const next = aState({ serial: 2 });
     const inline = { serial: 2, state: next.toString('base64') };
-    expect(await counted(() => postState(server, id, inline, next))).toBe(4);
+    const create = () => postState(server, id, inline, next);
+    expect(await costOf(server, create)).toMatchObject({ status: 201, roundTrips: 4 });
   });
 });
 

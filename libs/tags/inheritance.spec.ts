@@ -9,8 +9,8 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { withoutSignals } from '../../test/support/log.js';
+import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { costOf } from '../../test/support/cost.js';
 
 const MANY = 100_000;
 
@@ -20,7 +20,6 @@ let wide: string;
 
 beforeAll(async () => {
   server = await startTestServer();
-  withoutSignals(server.store);
   await makeOrganization(server, 'acme');
   const ten = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`key-${n}`, 'before']));
   [narrow, wide] = [await makeProject(server, 'acme', 'narrow'), await makeProject(server, 'acme', 'wide')];
@@ -55,29 +54,27 @@ const rowsOf = async (stream: string): Promise<Record<string, number>> => {
 };
 
 /** What a request sends to Postgres, and what it writes there. */
-const costOf = async (project: string, request: () => Promise<unknown>): Promise<object> => {
-  const before = { ...server.database.count };
-  await request();
-  const { statements, roundTrips } = server.database.count;
-  const sent = { statements: statements - before.statements, roundTrips: roundTrips - before.roundTrips };
-  return { ...sent, wrote: await rowsOf(project) };
-};
+const costIn = async (project: string, request: () => Promise<Answer>): Promise<object> => ({
+  ...(await costOf(server, request)),
+  wrote: await rowsOf(project),
+});
 
 describe('what a project binds is written once, however many workspaces inherit it', () => {
   it('where one of ten bindings gets another value', async () => {
     const change = (project: string) =>
-      costOf(project, () => bindTags(server, `projects/${project}`, { 'key-3': 'after' }));
+      costIn(project, () =>
+        server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ 'key-3': 'after' })),
+      );
     const ofOne = await change(narrow);
-    expect(ofOne).toMatchObject({ roundTrips: 2, wrote: { project_tags: 1 } });
+    expect(ofOne).toMatchObject({ status: 200, roundTrips: 2, wrote: { project_tags: 1 } });
     expect(await change(wide)).toEqual(ofOne);
   });
 
   it('where all of them are replaced', async () => {
     const body = resource('projects', {}, { 'tag-bindings': tagBindings({ 'key-3': 'last', other: 'new' }) });
-    const change = (project: string) =>
-      costOf(project, async () => answered(await server.patch(`/api/v2/projects/${project}`, body), 200));
+    const change = (project: string) => costIn(project, () => server.patch(`/api/v2/projects/${project}`, body));
     const ofOne = await change(narrow);
-    expect(ofOne).toMatchObject({ roundTrips: 2, wrote: { project_tags: 2 } });
+    expect(ofOne).toMatchObject({ status: 200, roundTrips: 2, wrote: { project_tags: 2 } });
     expect(await change(wide)).toEqual(ofOne);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify, viewsOf } from '#event-store';
-import { logLength, withoutSignals } from '../../test/support/log.js';
+import { costOf } from '../../test/support/cost.js';
+import { logLength } from '../../test/support/log.js';
 import {
   answered,
   giveProject,
@@ -62,12 +63,8 @@ describe('moving workspaces into a project', () => {
   it('costs two round trips, however many they are', async () => {
     const [from, to] = [await projectNamed('from'), await projectNamed('to')];
     const workspaces = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(from)));
-    // Waking followers is not counted.
-    server.store.signal.stop();
-    withoutSignals(server.store);
-    const before = server.database.count.roundTrips;
-    answered(await move(server, to, ...workspaces), 204);
-    expect(server.database.count.roundTrips - before).toBe(2);
+    const moved = await costOf(server, () => move(server, to, ...workspaces));
+    expect(moved).toMatchObject({ status: 204, roundTrips: 2 });
   });
 
   it('moves all of them or none', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
-import { logLength, withoutSignals } from '../../test/support/log.js';
+import { costOf } from '../../test/support/cost.js';
+import { logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {
   answered,
@@ -93,9 +94,8 @@ describe('the list of consumers', () => {
     const past = answered(await server.get(`${pathOf(one)}?page[number]=9`), 200);
     expect([idsIn(past), past.body.meta.pagination['total-count']]).toEqual([[], 5]);
     for (const query of ['', '?page[size]=1', '?page[size]=100&show_only_configured=true']) {
-      const before = server.database.count.statements;
-      answered(await server.get(`${pathOf(one)}${query}`), 200);
-      expect([query, server.database.count.statements - before]).toEqual([query, 1]);
+      const { status, statements } = await costOf(server, () => server.get(`${pathOf(one)}${query}`));
+      expect([query, status, statements]).toEqual([query, 200, 1]);
     }
   });
 
@@ -261,16 +261,9 @@ describe('adding and removing consumers', () => {
   });
 
   it('costs two round trips, however many they are', async () => {
-    const own = await startTestServer();
-    await makeOrganization(own, 'acme');
-    const made: string[] = [];
-    for (const name of ['one', 'a', 'b', 'c']) made.push(await makeWorkspace(own, 'acme', name));
-    const [one, ...others] = made as [string, ...string[]];
-    withoutSignals(own.store);
-    const before = own.database.count.roundTrips;
-    answered(await own.post(pathOf(one), body(...others)), 204);
-    expect(own.database.count.roundTrips - before).toBe(2);
-    await own.close();
+    const [one, ...others] = (await someWorkspaces('one', 'a', 'b', 'c')) as [string, ...string[]];
+    const added = await costOf(server, () => add(one, ...others));
+    expect(added).toMatchObject({ status: 204, roundTrips: 2 });
   });
 });
 

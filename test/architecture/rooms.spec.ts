@@ -33,8 +33,7 @@ import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
-import { withoutSignals } from '../support/log.js';
-import { countingApart } from '../support/recording.js';
+import { costOf } from '../support/cost.js';
 
 /** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -265,15 +264,11 @@ describe('the rooms of the house', () => {
   });
 
   it('answer each GET with one statement, whatever it shows (DESIGN decision 8)', async () => {
-    withoutSignals(server.store);
-    const count = countingApart(server);
     const dear: string[] = [];
     for (const route of rooms.flatMap(({ controllers }) => controllers.flatMap(routesOf)).filter(isQuestion)) {
       const path = filled(route);
       if (path === null) continue;
-      const before = count().statements;
-      const { status } = await ask(route, path);
-      const statements = count().statements - before;
+      const { status, statements } = await costOf(server, () => ask(route, path));
       if (statements > (FOLLOWED[route.path] ?? 1))
         dear.push(`${route.method} ${route.path}: ${status} after ${statements} statements`);
     }

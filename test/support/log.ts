@@ -31,9 +31,3 @@ export const wholeLog = async (store: EventStore, options = {}): Promise<Recorde
 
 export const logLength = async (store: EventStore): Promise<number> =>
   (await store.database.row<{ n: number }>(sql`select count(*) as n from event_store.events`))?.n ?? -1;
-
-/** Signals to followers go out a little later, and belong to no request: none goes out from here on, so that trips can be counted. */
-export const withoutSignals = ({ signal }: EventStore): void => {
-  signal.notify = () => undefined;
-  signal.stop();
-};

@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Authenticator } from '#access';
 import { ensureAdmin } from '#people';
 import { FollowerRunner, type Database, type EventStore } from '#event-store';
 import { createLogger, NestLog, RandomIds, readSettings, SystemClock, type Settings } from '#host';
 import { httpServer } from '#edge';
 import type { Clock, Ids } from '#kernel';
+import { TokenUses } from '../../libs/access/authentication-tokens.uses.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { houseOn, type House } from '../../apps/house.js';
 import { slices, sweepers } from '../../apps/slices.js';
@@ -30,6 +32,8 @@ export type TestServer = Api & {
   readonly house: House;
   readonly store: EventStore;
   readonly database: Database;
+  readonly authenticator: Authenticator;
+  readonly uses: TokenUses;
   close(): Promise<void>;
 };
 
@@ -115,6 +119,8 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
     house,
     store: house.store,
     database: house.store.database,
+    authenticator: app.get(Authenticator, { strict: false }),
+    uses: app.get(TokenUses, { strict: false }),
     close: async () => {
       await app.close();
       await Promise.all(runners.map((runner) => runner.stop()));
