@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
+import { rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import { act, makeAudited, type Audited } from '../../test/support/audited.js';
 import { MovedClock } from '../../test/support/clocks.js';
 import {
@@ -47,7 +48,7 @@ const views = (): readonly View[] => viewsOf([auditTrailSettingsSlice, auditTrai
 
 /** The live views are those that the log makes. */
 const expectTrue = async (): Promise<void> => {
-  await caughtUp(server.database, 'audit_trail');
+  await followed(server.store, 'audit_trail');
   for (const view of views()) expect(await verify(server.store, view, clock.now())).toEqual([]);
 };
 
@@ -182,7 +183,7 @@ describe('entries are kept', () => {
     const { name, id } = await newOrganization();
     await set(name, null);
     answered(await server.delete(`/api/v2/organizations/${name}`), 204);
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const kept = async () =>
       (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
     clock.ahead += 13 * DAY_MS;

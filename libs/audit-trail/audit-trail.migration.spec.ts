@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sql, type Sql } from '#kernel';
-import { caughtUp, verify, viewsOf } from '#event-store';
+import { verify, viewsOf } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
 import { startTestServer } from '../../test/support/server.js';
 import { auditTrailSlice } from './audit-trail.slice.js';
@@ -23,7 +24,7 @@ it('what was told before entries had ordinals and columns is as if it were told 
   try {
     for (const name of ['acme', 'rival'])
       await makeWorkspace(server, (await makeOrganization(server, name)).name, 'one');
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const tables = ['entries', 'actors', 'settings'].map((name) => `views.audit_trail_${name}`);
     const before = `
       create temporary table entries as

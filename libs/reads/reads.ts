@@ -33,7 +33,7 @@ export class Reads {
   constructor(
     private readonly store: Pick<EventStore, 'appendOnce' | 'untilFirst'>,
     private readonly ids: Ids,
-    private readonly options: { readonly recorded: boolean },
+    private readonly options: { readonly recorded: boolean; readonly turnMs?: number },
   ) {}
 
   /** Of what belongs to no organization there is no trail. The type of the event is named: `record<SshKeyRead>(…)`. */
@@ -66,7 +66,7 @@ export class Reads {
     while (this.waiting.size > 0) {
       const some = [...this.waiting.values()].slice(0, STREAMS_AT_ONCE);
       for (const { write } of some) this.waiting.delete(write.stream);
-      await turnOf(this.append(some));
+      await turnOf(this.append(some), this.options.turnMs ?? TURN_MS);
     }
     this.isAppending = false;
   }
@@ -97,9 +97,9 @@ const waitingFor = (write: Omit<OnceWrite, 'events'>): Waiting => ({
 });
 
 /** Resolves when it is done, or when its turn is over. */
-const turnOf = async (work: Promise<void>): Promise<void> => {
+const turnOf = async (work: Promise<void>, turnMs: number): Promise<void> => {
   const over = new AbortController();
-  await Promise.race([work, wait(TURN_MS, undefined, { signal: over.signal }).catch(() => undefined)]);
+  await Promise.race([work, wait(turnMs, undefined, { signal: over.signal }).catch(() => undefined)]);
   over.abort();
 };
 

@@ -27,12 +27,12 @@ import {
   makeToken,
   makeWorkspace,
 } from '../../test/support/seeds.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { fromTheFullHour } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 
 const PROVIDERS = '/api/registry/v1/providers';
 
-const clock = new MovedClock();
+const clock = fromTheFullHour();
 let server: TestServer;
 let signer: Signer;
 let member: Api;

@@ -18,6 +18,7 @@ import {
 } from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
 import { answered, makeMember, makeTeam, refusalOf, resource } from '../../test/support/seeds.js';
+import { fromTheFullHour } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { registrySlice } from './index.js';
 
@@ -30,7 +31,7 @@ let member: Api;
 let stranger: Api;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ clock: fromTheFullHour() });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);

@@ -217,11 +217,11 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('sign' as const), ...all, good: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('key' as const), there: fc.boolean() }) },
 );
-/** Most live on to the end. */
+/** Half of them live on to the end. */
 const life = fc
   .tuple(
-    fc.array(act, { minLength: 5, maxLength: 30 }),
-    fc.option(fc.constant<Act>({ do: 'delete' }), { freq: 4 }),
+    fc.array(act, { minLength: 5, maxLength: 30, size: 'max' }),
+    fc.option(fc.constant<Act>({ do: 'delete' }), { freq: 2 }),
     fc.array(act, { maxLength: 4 }),
   )
   .map(([before, end, after]) => (end ? [...before, end, ...after] : before));

@@ -31,6 +31,7 @@ import {
   refusalOf,
   resource,
 } from '../../test/support/seeds.js';
+import { fromTheFullHour } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { registrySlice } from './index.js';
 
@@ -42,7 +43,7 @@ let member: Api;
 let stranger: Api;
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, clock: fromTheFullHour() });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
   answered(await addKey(server, 'acme', signer), 201);

@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '#kernel';
 import { FolderBlobs } from '#blob-store';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { MovedClock } from '../../test/support/clocks.js';
-import { logLength, wholeLog } from '../../test/support/log.js';
+import { followed, logLength, wholeLog } from '../../test/support/log.js';
 import { until } from '../../test/support/product.js';
 import {
   addGpgKey,
@@ -551,7 +551,7 @@ describe('a download', () => {
   it('is over when its version is deleted', async () => {
     answered(await server.delete(release.path), 204);
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
-    await caughtUp(server.database, 'release_sweeper');
+    await followed(server.store, 'release_sweeper');
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
   });
 

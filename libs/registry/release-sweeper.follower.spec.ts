@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, FollowerRunner } from '#event-store';
+import { FollowerRunner } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import {
   addGpgKey,
   checksumsOf,
@@ -37,8 +38,11 @@ afterAll(() => server.close());
 const sweep = async (): Promise<void> => {
   const runner = new FollowerRunner(server.store, releaseSweeper(server.house.blobs), server.house.logger);
   runner.start();
-  await caughtUp(server.database, SWEEPER);
-  await runner.stop();
+  try {
+    await followed(server.store, SWEEPER);
+  } finally {
+    await runner.stop();
+  }
 };
 
 type Published = { readonly release: Release; readonly ids: readonly string[] };

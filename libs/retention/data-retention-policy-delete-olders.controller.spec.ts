@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
-import { logLength } from '../../test/support/log.js';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { followed, logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {
   answered,
@@ -251,9 +251,9 @@ describe('the trail of policies', () => {
     answered(await server.post(policy(workspace), dontDeletes), 200);
     answered(await server.post(policy(workspace), deleteOlders(14)), 200);
     answered(await server.delete(policy(workspace)), 204);
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(
-      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${made} order by timestamp`,
+      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${made} order by ordinal`,
     );
     const told = { organization: 'audited', organization_id: organizationId };
     expect(entries.map(({ entry }) => entry.resource)).toEqual(

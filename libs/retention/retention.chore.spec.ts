@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql, type Message } from '#kernel';
-import { caughtUp, verify, verifySnapshots, viewsOf, type Chore } from '#event-store';
+import { verify, verifySnapshots, viewsOf, type Chore } from '#event-store';
 import { systemContext } from '#access';
 import { stateSlice } from '#state';
 import { StandingClock } from '../../test/support/clocks.js';
-import { logLength } from '../../test/support/log.js';
+import { followed, logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
@@ -288,9 +288,9 @@ describe('the log', () => {
     clock.pass({ days: 31 });
     await keepHouse();
     await restore(old);
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by timestamp`);
+      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
     expect(entries.map(({ entry }) => entry)).toMatchObject([
       { resource: { action: 'create' } },
       {

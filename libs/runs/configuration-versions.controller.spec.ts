@@ -6,7 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { EncryptedBlobs } from '#blob-store';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import { MovedClock } from '../../test/support/clocks.js';
 import {
   answered,
@@ -394,7 +395,7 @@ describe('archiving', () => {
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
     expect((await put(link, ARCHIVE)).status).toBe(404);
     expect((await act(id, 'archive')).status).toBe(409);
-    await caughtUp(server.database, SWEEPER);
+    await followed(server.store, SWEEPER);
     expect(await files.size(id)).toBeNull();
   });
 
@@ -434,7 +435,7 @@ describe('deleting the data', () => {
     const gone = await act(old.id, 'permanently_delete_backing_data');
     expect([gone.status, gone.body.data.attributes.status]).toEqual([200, 'backing_data_permanently_deleted']);
     expect((await act(old.id, 'restore_backing_data')).status).toBe(400);
-    await caughtUp(server.database, SWEEPER);
+    await followed(server.store, SWEEPER);
     expect(await files.size(old.id)).toBeNull();
   });
 });
@@ -477,7 +478,7 @@ describe('the log and the views', () => {
     await server.delete(`/api/v2/workspaces/${gone.workspace}`);
     await server.delete('/api/v2/organizations/brief');
     for (const { id } of [inBrief, gone]) expect((await server.get(`/api/v2/${TYPE}/${id}`)).status).toBe(404);
-    await caughtUp(server.database, SWEEPER);
+    await followed(server.store, SWEEPER);
     expect(await Promise.all([inBrief, gone, stays].map(({ id }) => files.size(id)))).toEqual([
       null,
       null,
@@ -490,9 +491,9 @@ describe('the log and the views', () => {
   it('tell of what was done to a version', async () => {
     const { id } = await uploaded();
     await act(id, 'archive');
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by timestamp`);
+      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`);
     expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
       ['create', 'archive'].map((action) => ({ type: 'configuration_version', action })),
     );

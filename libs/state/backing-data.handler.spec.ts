@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import { makeOrganization, makeOrganizationToken } from '../../test/support/seeds.js';
 import { pathOf } from '../../test/support/state-file.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
@@ -139,7 +140,7 @@ describe('permanent deletion', () => {
       expect((await attempt(old, action)).status).toBe(400);
     }
     expect((await server.get(`/api/v2/state-versions/${old}/download`)).status).toBe(404);
-    await caughtUp(server.database, SWEEPER);
+    await followed(server.store, SWEEPER);
     expect(await filesOf(old)).toEqual([false, false]);
     expect(await filesOf(current)).toEqual([true, true]);
   });
@@ -159,7 +160,7 @@ describe('permanent deletion', () => {
     expect((await server.put(json, Buffer.from('{}'))).status).toBe(404);
     await attempt(id as string, 'permanently_delete');
     for (const link of [state, json]) expect((await server.put(link, bytes)).status).toBe(404);
-    await caughtUp(server.database, SWEEPER);
+    await followed(server.store, SWEEPER);
     expect(await filesOf(id as string)).toEqual([false, false]);
   });
 });
@@ -184,9 +185,9 @@ describe('the log', () => {
     const workspace = await lockedWorkspace(server);
     const [old = ''] = await versionsIn(workspace, 2);
     for (const action of ['soft_delete', 'restore', 'soft_delete', 'permanently_delete']) await attempt(old, action);
-    await caughtUp(server.database, 'audit_trail');
+    await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
-      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by timestamp`);
+      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
     expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
       [
         'create',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, FollowerRunner } from '#event-store';
+import { FollowerRunner } from '#event-store';
+import { followed } from '../../test/support/log.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { stateSweeper } from './index.js';
@@ -26,8 +27,11 @@ afterAll(() => server.close());
 const sweep = async (): Promise<void> => {
   const runner = new FollowerRunner(server.store, stateSweeper(server.house.blobs), server.house.logger);
   runner.start();
-  await caughtUp(server.database, SWEEPER);
-  await runner.stop();
+  try {
+    await followed(server.store, SWEEPER);
+  } finally {
+    await runner.stop();
+  }
 };
 
 const finalized = async (workspace: string): Promise<string> => {

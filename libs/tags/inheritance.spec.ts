@@ -13,6 +13,7 @@ import { startTestServer, type Answer, type TestServer } from '../../test/suppor
 import { costOf } from '../../test/support/cost.js';
 
 const MANY = 100_000;
+const AT_ONCE = 5_000;
 
 let server: TestServer;
 let narrow: string;
@@ -23,15 +24,26 @@ beforeAll(async () => {
   await makeOrganization(server, 'acme');
   const ten = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`key-${n}`, 'before']));
   [narrow, wide] = [await makeProject(server, 'acme', 'narrow'), await makeProject(server, 'acme', 'wide')];
+  let widest = '';
   for (const project of [narrow, wide]) {
     await bindTags(server, `projects/${project}`, ten);
-    await makeWorkspace(server, 'acme', `in-${project}`, {}, { project: { data: { type: 'projects', id: project } } });
+    widest = await makeWorkspace(
+      server,
+      'acme',
+      `in-${project}`,
+      {},
+      { project: { data: { type: 'projects', id: project } } },
+    );
   }
-  // Straight into the views: what is bound to their project looks at no more than these.
-  await server.database.rows(sql`
-    insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
-    select 'ws-' || n, organization, project, 'ws-' || n, settings, created_at, updated_at, latest_change_at
-      from workspaces, generate_series(2, ${MANY}::integer) n where project = ${wide}`);
+  // Straight into the views: what is bound to their project looks at no more than these. In many transactions, because
+  // followers of all databases of the server wait for each.
+  for (let first = 2; first <= MANY; first += AT_ONCE) {
+    await server.database.rows(sql`
+      insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
+      select 'ws-' || n, organization, project, 'ws-' || n, settings, created_at, updated_at, latest_change_at
+        from workspaces, generate_series(${first}::integer, least(${first + AT_ONCE - 1}::integer, ${MANY}::integer)) n
+       where id = ${widest}`);
+  }
   await server.database.rows(sql`
     update workspace_counts set workspaces = workspaces + ${MANY - 1} where project = ${wide}`);
 }, 60_000);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { followerMetrics } from '../../libs/event-store/metrics.js';
 import { sql } from '#kernel';
 import { slices, sweepers } from '../../apps/slices.js';
-import { logLength } from '../support/log.js';
+import { followed, logLength } from '../support/log.js';
 import {
   makeAgentPool,
   makeAgentToken,
@@ -109,7 +109,7 @@ const followersAreThrough = async (): Promise<void> => {
   const followers = [...slices.flatMap((slice) => slice.followers), ...sweepers(server.house.blobs)];
   for (;;) {
     const length = await logLength(server.store);
-    for (const { name } of followers) await caughtUp(server.database, name);
+    for (const { name } of followers) await followed(server.store, name);
     if ((await logLength(server.store)) === length) return;
   }
 };

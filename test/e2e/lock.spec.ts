@@ -10,6 +10,9 @@ import { logLength, wholeLog } from '../support/log.js';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
+/** A broker starts, or comes back, and everything is read from it. */
+const LONG = 180_000;
+
 let kafka: TestKafka;
 let prefix: string;
 let server: TestServer;
@@ -68,55 +71,59 @@ const lockedEvent = async (stream: string): Promise<Recorded> => {
 };
 
 describe('a lock', () => {
-  it('over REST reaches Kafka and the audit trail, as one event with one id', async () => {
-    publish();
-    const organization = await makeOrganization(server, 'acme');
-    const id = await makeWorkspace(server, 'acme', 'one');
-    const trail = server.as(await makeOrganizationToken(server, 'acme'));
-    const answer = await lock(id, 'for the migration');
-    expect(answer.status).toBe(200);
+  it(
+    'over REST reaches Kafka and the audit trail, as one event with one id',
+    async () => {
+      publish();
+      const organization = await makeOrganization(server, 'acme');
+      const id = await makeWorkspace(server, 'acme', 'one');
+      const trail = server.as(await makeOrganizationToken(server, 'acme'));
+      const answer = await lock(id, 'for the migration');
+      expect(answer.status).toBe(200);
 
-    const isLock = (message: { headers: Readonly<Record<string, string>> }): boolean =>
-      message.headers['ce_type'] === 'cadastre.WorkspaceLocked.v1';
-    const messages = await readUntilAll(kafka.brokers, registry, prefix, await wholeLog(server.store));
-    const told = await trail.get('/api/v2/organization/audit-trail');
-    const entry = (told.body.data as any[]).find(({ resource }) => resource.action === 'lock');
-    const event = await lockedEvent(id);
-    const message = messages.find(isLock);
+      const isLock = (message: { headers: Readonly<Record<string, string>> }): boolean =>
+        message.headers['ce_type'] === 'cadastre.WorkspaceLocked.v1';
+      const messages = await readUntilAll(kafka.brokers, registry, prefix, await wholeLog(server.store));
+      const told = await trail.get('/api/v2/organization/audit-trail');
+      const entry = (told.body.data as any[]).find(({ resource }) => resource.action === 'lock');
+      const event = await lockedEvent(id);
+      const message = messages.find(isLock);
 
-    expect(message).toMatchObject({
-      topic: `${prefix}.workspaces`,
-      key: id,
-      timestamp: String(Date.parse(event.time)),
-    });
-    expect(JSON.parse(message?.value ?? '')).toEqual({
-      holder: { type: 'users', id: event.context.accessor.id, name: 'admin' },
-      reason: 'for the migration',
-    });
-    expect(message?.headers).toEqual({
-      'content-type': 'application/json',
-      ce_specversion: '1.0',
-      ce_id: event.id,
-      ce_type: 'cadastre.WorkspaceLocked.v1',
-      ce_source: 'https://cadastre.test',
-      ce_subject: id,
-      ce_time: event.time,
-      ce_organization: organization.id,
-      ce_stream: id,
-      ce_version: '2',
-      ce_position: String(event.position),
-      ce_authtype: 'user',
-      ce_authid: event.context.accessor.id,
-      ce_request: answer.headers.get('x-request-id'),
-      ce_correlationid: answer.headers.get('x-request-id'),
-    });
-    expect(entry).toMatchObject({
-      id: event.id,
-      auth: { accessor_id: event.context.accessor.id, organization_id: organization.id, type: 'Client' },
-      request: { id: answer.headers.get('x-request-id') },
-      resource: { id, type: 'workspace', action: 'lock', meta: { reason: 'for the migration' } },
-    });
-  });
+      expect(message).toMatchObject({
+        topic: `${prefix}.workspaces`,
+        key: id,
+        timestamp: String(Date.parse(event.time)),
+      });
+      expect(JSON.parse(message?.value ?? '')).toEqual({
+        holder: { type: 'users', id: event.context.accessor.id, name: 'admin' },
+        reason: 'for the migration',
+      });
+      expect(message?.headers).toEqual({
+        'content-type': 'application/json',
+        ce_specversion: '1.0',
+        ce_id: event.id,
+        ce_type: 'cadastre.WorkspaceLocked.v1',
+        ce_source: 'https://cadastre.test',
+        ce_subject: id,
+        ce_time: event.time,
+        ce_organization: organization.id,
+        ce_stream: id,
+        ce_version: '2',
+        ce_position: String(event.position),
+        ce_authtype: 'user',
+        ce_authid: event.context.accessor.id,
+        ce_request: answer.headers.get('x-request-id'),
+        ce_correlationid: answer.headers.get('x-request-id'),
+      });
+      expect(entry).toMatchObject({
+        id: event.id,
+        auth: { accessor_id: event.context.accessor.id, organization_id: organization.id, type: 'Client' },
+        request: { id: answer.headers.get('x-request-id') },
+        resource: { id, type: 'workspace', action: 'lock', meta: { reason: 'for the migration' } },
+      });
+    },
+    LONG,
+  );
 
   it('that is refused reaches nobody', async () => {
     publish();
@@ -145,25 +152,29 @@ describe('Kafka', () => {
     await expectTopicsToEqualLog();
   });
 
-  it('that goes away refuses and loses nothing: the backlog goes out when it is back', async () => {
-    publish();
-    await makeOrganization(server, 'acme');
-    const id = await makeWorkspace(server, 'acme', 'one');
-    const earlier = await wholeLog(server.store);
-    await readUntilAll(kafka.brokers, registry, prefix, earlier);
+  it(
+    'that goes away refuses and loses nothing: the backlog goes out when it is back',
+    async () => {
+      publish();
+      await makeOrganization(server, 'acme');
+      const id = await makeWorkspace(server, 'acme', 'one');
+      const earlier = await wholeLog(server.store);
+      await readUntilAll(kafka.brokers, registry, prefix, earlier);
 
-    await kafka.kill();
-    for (let round = 0; round < 50; round += 1) {
-      // What REST does for a lock is the same as ever: it knows nothing of brokers.
-      for (const deed of [lock, unlock])
-        expect(await costOf(server, () => deed(id))).toMatchObject({ status: 200, roundTrips: 2 });
-    }
-    const held = await checkpoint();
-    const log = await wholeLog(server.store);
-    expect(log).toHaveLength(earlier.length + 100);
-    expect(BigInt(held?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
+      await kafka.kill();
+      for (let round = 0; round < 50; round += 1) {
+        // What REST does for a lock is the same as ever: it knows nothing of brokers.
+        for (const deed of [lock, unlock])
+          expect(await costOf(server, () => deed(id))).toMatchObject({ status: 200, roundTrips: 2 });
+      }
+      const held = await checkpoint();
+      const log = await wholeLog(server.store);
+      expect(log).toHaveLength(earlier.length + 100);
+      expect(BigInt(held?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
 
-    await kafka.restart();
-    await expectTopicsToEqualLog();
-  });
+      await kafka.restart();
+      await expectTopicsToEqualLog();
+    },
+    LONG,
+  );
 });

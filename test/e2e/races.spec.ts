@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { caughtUp, verify, verifySnapshots, viewsOf } from '#event-store';
+import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';
+import { followed } from '../support/log.js';
 import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
 
@@ -267,7 +268,7 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
   expect(views.map(({ name }) => name)).toContain('workspaces');
   const counts: Record<string, number> = {};
   // All but this one are written with the events.
-  await caughtUp(server.database, 'workspace_history');
+  await followed(server.store, 'workspace_history');
   // A trail outlives its organization.
   for (const { name } of views.filter((view) => !view.name.startsWith('audit_trail'))) {
     const found = await server.database.row<{ n: number }>(

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { topicsOf } from '#message-log';
 import { registry } from '../../apps/slices.js';
 import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
+import { untilTheyExist, withoutRedeliveries } from '../support/kafka/topics-read.js';
 import { makeProduct, type Product } from '../support/product.js';
 import { answered, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { apiOf, type Answer, type Api } from '../support/server.js';
@@ -178,7 +179,8 @@ beforeAll(async () => {
   database = await wholeDatabase(await product.databaseUrl());
   const names = topicsOf(registry, 'cadastre');
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
-  const messages = await readTopic(kafka.brokers, names, (all) => all.length >= events);
+  await untilTheyExist(kafka.brokers, names);
+  const messages = await readTopic(kafka.brokers, names, (all) => withoutRedeliveries(all).length >= events);
   topics = JSON.stringify(messages);
   const ended = await product.stop();
   said = ended.stdout + ended.stderr;

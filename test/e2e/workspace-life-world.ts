@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { caughtUp } from '#event-store';
 import { sql } from '#kernel';
+import { followed } from '../support/log.js';
 import { StandingClock } from '../support/clocks.js';
 import {
   answered,
@@ -216,7 +216,7 @@ export class World {
   private async compare(): Promise<void> {
     const { life, acme } = this;
     // It starts runs of its own accord: by now it has.
-    await caughtUp(acme.server.database, 'run_queue');
+    await followed(acme.server.store, 'run_queue');
     const [events, trail, history, locks] = await Promise.all([
       acme.eventsNow(),
       acme.trailNow(),

@@ -2,6 +2,8 @@ import { Clock } from '#kernel';
 
 type Duration = { readonly days?: number; readonly minutes?: number; readonly seconds?: number; readonly ms?: number };
 
+const HOUR_MS = 3_600_000;
+
 const msOf = ({ days = 0, minutes = 0, seconds = 0, ms = 0 }: Duration): number =>
   ((days * 24 * 60 + minutes) * 60 + seconds) * 1_000 + ms;
 
@@ -40,3 +42,10 @@ export class MovedClock extends Clock {
     this.ahead += msOf(duration);
   }
 }
+
+/** One that begins with a full hour: signed links of files are the same for so long, and so are documents that show them. */
+export const fromTheFullHour = (): MovedClock => {
+  const clock = new MovedClock();
+  clock.pass({ ms: HOUR_MS - (Date.now() % HOUR_MS) });
+  return clock;
+};

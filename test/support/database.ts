@@ -1,15 +1,15 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate } from '#event-store';
 import { slices } from '../../apps/slices.js';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
+/** The Postgres of this worker: the runner numbers its workers from 1 on. */
 const serverUrl = (): URL => {
-  const url = process.env['CADASTRE_TEST_POSTGRES'];
-  if (!url) throw new Error('CADASTRE_TEST_POSTGRES is not set: run the tests with npm test');
+  const variable = `CADASTRE_TEST_POSTGRES_${process.env['VITEST_POOL_ID'] ?? ''}`;
+  const url = process.env[variable];
+  if (!url) throw new Error(`${variable} is not set: run the tests with npm test`);
   return new URL(url);
 };
 
@@ -25,41 +25,26 @@ const asAdministrator = async <T>(work: (client: pg.Client) => Promise<T>): Prom
   }
 };
 
-/** Changes with every migration, so that a template is never stale. */
-const templateName = async (): Promise<string> => {
-  const hash = createHash('sha256');
-  const folders = [new URL('../../libs/event-store/sql/', import.meta.url), ...slices.map((slice) => slice.migrations)];
-  for (const folder of folders) {
-    if (!folder) continue;
-    for (const file of (await readdir(fileURLToPath(folder))).toSorted())
-      hash.update(await readFile(new URL(file, folder)));
-  }
-  return `template_${hash.digest('hex').slice(0, 12)}`;
-};
+const TEMPLATE = 'migrated';
 
-let template: Promise<string> | null = null;
+let template: Promise<void> | null = null;
 
-/** Migrated once a run; workers that come at the same time wait for the first. */
-const makeTemplate = async (): Promise<string> => {
-  const name = await templateName();
-  await asAdministrator(async (client) => {
-    await client.query('select pg_advisory_lock(4242)');
-    const found = await client.query('select 1 from pg_database where datname = $1', [name]);
-    if (found.rowCount === 0) {
-      await client.query(`create database ${name}_new`);
-      await migrate(urlOf(`${name}_new`), slices);
-      await client.query(`alter database ${name}_new rename to ${name}`);
-    }
+/** Migrated once for all files of a worker. */
+const makeTemplate = (): Promise<void> =>
+  asAdministrator(async (client) => {
+    const found = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE]);
+    if (found.rowCount !== 0) return;
+    await client.query(`create database ${TEMPLATE}_new`);
+    await migrate(urlOf(`${TEMPLATE}_new`), slices);
+    await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`);
   });
-  return name;
-};
 
 /** A migrated, empty database of one's own. */
 export const freshDatabase = async (): Promise<TestDatabase> => {
   template ??= makeTemplate();
-  const from = await template;
+  await template;
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await asAdministrator((client) => client.query(`create database ${name} template ${from}`));
+  await asAdministrator((client) => client.query(`create database ${name} template ${TEMPLATE}`));
   return {
     url: urlOf(name),
     drop: () => asAdministrator(async (client) => void (await client.query(`drop database ${name} with (force)`))),

@@ -29,5 +29,21 @@ export const wholeLog = async (store: EventStore, options = {}): Promise<Recorde
   }
 };
 
+/**
+ * Resolves when the follower has passed what is in the log by now. The test's time is all that it has: `caughtUp` would
+ * give up after what a request may wait for.
+ */
+export const followed = async ({ database }: EventStore, follower: string): Promise<void> => {
+  const head = await database.row<LogPosition>(sql`
+    select transaction::text as transaction, position from event_store.events
+     order by event_store.events.transaction desc, position desc limit 1`);
+  if (!head) return;
+  const passed = () =>
+    database.row(sql`
+      select 1 from event_store.checkpoints where follower = ${follower}
+         and (transaction, position) >= (${head.transaction}::xid8, ${head.position}::bigint)`);
+  while (!(await passed())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+};
+
 export const logLength = async (store: EventStore): Promise<number> =>
   (await store.database.row<{ n: number }>(sql`select count(*) as n from event_store.events`))?.n ?? -1;

@@ -1,5 +1,6 @@
-import { caughtUp, verify, viewsOf } from '#event-store';
+import { verify, viewsOf } from '#event-store';
 import { runsSlice } from '#runs';
+import { followed } from './log.js';
 import { TickingClock } from './clocks.js';
 import {
   answered,
@@ -52,7 +53,7 @@ export const runRequests = (site: () => Site) => {
     },
     workspaceOf,
     holderOf: async (id: string): Promise<unknown> => (await workspaceOf(id)).relationships['locked-by'].data,
-    queueCaughtUp: (): Promise<void> => caughtUp(site().server.database, 'run_queue'),
+    queueCaughtUp: (): Promise<void> => followed(site().server.store, 'run_queue'),
     /** By name, with what they hold that the log does not say, and the other way round. */
     differences: async (): Promise<readonly unknown[]> => {
       const { store } = site().server;
