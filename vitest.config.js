@@ -6,8 +6,9 @@ export default defineConfig({
   test: {
     include: ['{libs,apps,test}/**/*.spec.ts'],
     globalSetup: ['./test/support/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // On a machine that is busy with other things, too; a broker may have to be fetched first.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // Two cores are the least that the suites are run on; Postgres and Kafka want one of them.
     maxWorkers: 2,
     // A worker loads Nest, pg and the house once, not anew for each of its files: a quarter of the time of all (ADR 27).

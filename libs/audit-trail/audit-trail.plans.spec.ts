@@ -44,7 +44,7 @@ beforeAll(async () => {
   ids = rows.map(({ id }) => id);
   await session.close();
   actor = await anybody(server.database, { siteAdmin: true, teams: [], standings: new Map() });
-}, 120_000);
+});
 
 afterAll(() => server.close());
 

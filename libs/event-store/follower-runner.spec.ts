@@ -157,7 +157,7 @@ describe('a follower', () => {
   });
 
   it('has written nothing of a batch whose checkpoint is not written, and no checkpoint without the batch', async () => {
-    await light(2);
+    await lightAndSettle(2);
     await house.database.rows(sql.raw('alter table sightings add constraint one_only check (position < 2)'));
     const { said } = run(watchman());
     await until(() => said.some(({ text }) => text.startsWith('follower failed')));

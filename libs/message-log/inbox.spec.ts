@@ -15,7 +15,7 @@ const open: Inbox[] = [];
 
 beforeAll(async () => {
   kafka = await startKafka();
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((inbox) => inbox.stop()));
@@ -243,7 +243,7 @@ describe('an inbox', () => {
     await sendToTopic(kafka.brokers, topic, letters(100, 200));
     await full;
     expect(new Set(taken).size).toBe(200);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('chunks', () => {

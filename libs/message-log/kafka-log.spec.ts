@@ -80,7 +80,7 @@ const publishAll = async (log: KafkaLog, events: readonly Recorded[], onBatch: (
 
 beforeAll(async () => {
   kafka = await startKafka();
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((log) => log.disconnect()));

@@ -49,7 +49,7 @@ beforeAll(async () => {
       standings: new Map([[organization, new Set(['member'] as const)]]),
     }),
   };
-}, 120_000);
+});
 
 afterAll(() => server.close());
 

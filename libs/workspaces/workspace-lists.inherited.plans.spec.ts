@@ -63,7 +63,7 @@ let actors: Crowd['actors'];
 
 beforeAll(async () => {
   ({ server, actors } = await startCrowd(ORGANIZATION, fill));
-}, 120_000);
+});
 
 afterAll(() => server.close());
 

@@ -72,7 +72,7 @@ let actors: Crowd['actors'];
 
 beforeAll(async () => {
   ({ server, actors } = await startCrowd(LARGE, fill));
-}, 120_000);
+});
 
 afterAll(() => server.close());
 

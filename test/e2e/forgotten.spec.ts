@@ -254,7 +254,7 @@ describe('somebody who has had a hand in everything', () => {
     await bustle();
     before = await entries();
     await settled();
-  }, 60_000);
+  });
 
   it('is known by name until then, and by the log not even then', async () => {
     expect(new Set(places(await told()).map((place) => place.split(': ')[1]))).toEqual(new Set([RENAMED, NAME]));
@@ -360,7 +360,7 @@ describe('somebody who has had a hand in everything', () => {
     expect(inViews(after)).toEqual(inViews(live));
     expect(places(after)).toEqual([]);
     await expectTheLogToSaySo();
-  }, 60_000);
+  });
 
   it('still holds their lock, which is told and broken by their id', async () => {
     const refused = answered(await lock(server, held), 409);
@@ -515,7 +515,7 @@ describe('who is busy while they are forgotten', () => {
     expect(places(await tables())).toEqual([]);
     expect(found(JSON.stringify(await entries()))).toEqual([]);
     await expectTheLogToSaySo();
-  }, 60_000);
+  });
 
   it('is forgotten once by several who do it at the same time', async () => {
     const { id } = await makeMember(server, 'acme', 'twice');

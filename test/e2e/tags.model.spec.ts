@@ -367,4 +367,4 @@ it('and nothing of it is other than the log has it', async () => {
       differences: [],
     });
   }
-}, 60_000);
+});

@@ -167,7 +167,7 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
   beforeAll(async () => {
     statuses = (await Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n + 1)))).flat();
     counted = recount(await wholeLog(server.store));
-  }, 120_000);
+  });
 
   it('are all answered; somebody else may have deleted it, and what a project fixes is refused', () => {
     expect(statuses.filter((status) => ![200, 201, 204, 404, 422].includes(status))).toEqual([]);
@@ -213,5 +213,5 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
         differences: [],
       });
     }
-  }, 60_000);
+  });
 });

@@ -17,6 +17,8 @@ export type Trouble = {
   readonly change?: (body: any) => unknown;
 };
 
+type Found = Trouble | null | undefined;
+
 /** What lies between a client and a server: everything passes there, and is written down; some of it gets into trouble. */
 export type Way = {
   readonly url: string;
@@ -24,8 +26,8 @@ export type Way = {
   readonly passed: Passed[];
   /** Where to; it is known later than the way itself, whose address the server tells in its links. */
   lead(to: string): void;
-  /** Asked of every request. */
-  trouble(find: (request: { readonly method: string; readonly path: string }) => Trouble | null | undefined): void;
+  /** Asked of every request, which goes on when that is answered. */
+  trouble(find: (request: { readonly method: string; readonly path: string }) => Found | Promise<Found>): void;
   close(): Promise<void>;
 };
 
@@ -81,7 +83,7 @@ export const openWay = async (): Promise<Way> => {
 
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<number | null> => {
     const { method = '', url: path = '' } = request;
-    const trouble = find({ method, path }) ?? {};
+    const trouble = (await find({ method, path })) ?? {};
     if (trouble.cut) {
       return null;
     }
