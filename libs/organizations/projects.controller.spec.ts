@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, viewsOf } from '#event-store';
 import { costOf } from '../../test/support/cost.js';
 import {
   answered,
@@ -17,6 +16,7 @@ import {
   type Member,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { organizationsSlice } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/projects';
@@ -218,7 +218,7 @@ describe('what runs by default in a project', () => {
     answered(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
     expect(await runs(workspace)).toEqual(['remote', null]);
     expect(await shown(id)).toEqual({ mode: 'remote', pool: null, own: false });
-    for (const view of viewsOf([organizationsSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+    await expectTrueToTheLog(server, [organizationsSlice]);
   });
 
   it('may be named by a relationship, and is left with the mode', async () => {

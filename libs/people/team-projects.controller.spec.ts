@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, viewsOf } from '#event-store';
 import {
   answered,
   makeMember,
@@ -13,6 +12,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { peopleSlice } from './people.slice.js';
 
 let server: TestServer;
@@ -296,9 +296,7 @@ describe('what has been given', () => {
     answered(await server.delete(`/api/v2/projects/${ofProject.project}`), 204);
     answered(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
     for (const id of given) answered(await server.get(byId(id)), 404);
-    for (const view of viewsOf([peopleSlice])) {
-      expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
-    }
+    await expectTrueToTheLog(server, [peopleSlice]);
   });
 
   it('is told in the trail of the project', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, viewsOf } from '#event-store';
 import { costOf } from '../../test/support/cost.js';
 import { wholeLog } from '../../test/support/log.js';
 import {
@@ -15,6 +14,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { peopleSlice } from './people.slice.js';
 
 let server: TestServer;
@@ -400,9 +400,7 @@ describe('what has been given', () => {
     answered(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
     for (const id of given) answered(await server.get(byId(id)), 404);
     expect((await server.get(listOf(ofTeam.workspace))).body.data).toEqual([]);
-    for (const view of viewsOf([peopleSlice])) {
-      expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
-    }
+    await expectTrueToTheLog(server, [peopleSlice]);
   });
 
   it('is told in the trail of the workspace, under the name that the team has then', async () => {

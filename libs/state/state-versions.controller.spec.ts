@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { verify, viewsOf } from '#event-store';
 import {
   makeConfigurationVersion,
   makeMember,
@@ -17,6 +16,7 @@ import {
 } from '../../test/support/seeds.js';
 import { costOf } from '../../test/support/cost.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { stateSlice } from './index.js';
 import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
 
@@ -580,9 +580,7 @@ describe('the log and the views', () => {
   });
 
   it('agree: what the log says is what the views hold', async () => {
-    for (const view of viewsOf([stateSlice])) {
-      expect(await verify(server.store, view, new Date())).toEqual([]);
-    }
+    await expectTrueToTheLog(server, [stateSlice]);
   });
 
   it('read a document with one statement, and create one with a check, a decision and a look at it', async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { verify, viewsOf } from '#event-store';
 import { organizationsSlice } from '#organizations';
 import { workspacesSlice } from '#workspaces';
 import { costOf } from '../../test/support/cost.js';
@@ -20,6 +19,7 @@ import {
   tagBindings,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { tagsSlice } from './index.js';
 
 let server: TestServer;
@@ -322,9 +322,7 @@ describe('bindings', () => {
   });
 
   it('are what the log says', async () => {
-    for (const view of viewsOf([tagsSlice, workspacesSlice, organizationsSlice])) {
-      expect(await verify(server.store, view, new Date())).toEqual([]);
-    }
+    await expectTrueToTheLog(server, [tagsSlice, workspacesSlice, organizationsSlice]);
   });
 
   it.each(OWNERS)('of $type cost two round trips to bind, by each way', async ({ type, make }) => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, viewsOf } from '#event-store';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
@@ -16,6 +15,7 @@ import {
   type Member,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { workspacesSlice } from './index.js';
 
 let server: TestServer;
@@ -105,7 +105,7 @@ describe('moving workspaces into a project', () => {
     expect(places.size).toBe(1);
     expect([await holds(left), await holds(right)].toSorted((a, b) => a - b)).toEqual([0, 5]);
     expect(await holds(from)).toBe(0);
-    for (const view of viewsOf([workspacesSlice])) expect(await verify(server.store, view, new Date())).toEqual([]);
+    await expectTrueToTheLog(server, [workspacesSlice]);
   });
 
   it('asks both projects', async () => {

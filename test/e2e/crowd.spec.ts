@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { followerMetrics } from '../../libs/event-store/metrics.js';
 import { sql } from '#kernel';
 import { slices, sweepers } from '../../apps/slices.js';
@@ -17,6 +16,7 @@ import {
   makeWorkspace,
 } from '../support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 import { DEEDS, Known, Turn, type Deed } from './crowd.js';
 
 /** Another one by TEST_CROWD_SEED, and a failure tells which. */
@@ -122,11 +122,7 @@ describe('after all of it', () => {
   });
 
   it('views, followers and snapshots are what the log says', async () => {
-    for (const view of viewsOf(slices)) {
-      const differences = await verify(server.store, view, new Date());
-      expect({ view: view.name, differences }).toEqual({ view: view.name, differences: [] });
-    }
-    expect(await verifySnapshots(server.store, slices)).toEqual([]);
+    await expectTrueToTheLog(server, slices);
   });
 
   it('nothing but their history names workspaces that are gone', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';
 import { followed } from '../support/log.js';
 import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 /** Three who may all do everything here, each under a name of their own. */
@@ -281,13 +281,7 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
 
 describe('after all races', () => {
   it('the views are what the log says, row for row', async () => {
-    for (const view of viewsOf(slices)) {
-      expect({ view: view.name, differences: await verify(server.store, view, new Date()) }).toEqual({
-        view: view.name,
-        differences: [],
-      });
-    }
-    expect(await verifySnapshots(server.store, slices)).toEqual([]);
+    await expectTrueToTheLog(server, slices);
   });
 
   it('every stream has its versions without gaps', async () => {

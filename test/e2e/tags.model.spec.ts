@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';
 import { tagId } from '../../libs/tags/tag-bindings.document.js';
 import { answered, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 
@@ -360,11 +360,5 @@ it(
 );
 
 it('and nothing of it is other than the log has it', async () => {
-  expect(await verifySnapshots(server.store, slices)).toEqual([]);
-  for (const view of viewsOf(slices).filter(({ follower }) => follower === null)) {
-    expect({ view: view.name, differences: await verify(server.store, view, new Date()) }).toEqual({
-      view: view.name,
-      differences: [],
-    });
-  }
+  await expectTrueToTheLog(server, slices);
 });

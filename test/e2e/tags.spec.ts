@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql, type Recorded } from '#kernel';
-import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';
 import { wholeLog } from '../support/log.js';
 import {
@@ -16,6 +15,7 @@ import {
   tagBindings,
 } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 let projects: readonly string[];
@@ -206,12 +206,6 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
   });
 
   it('leave nothing that the log would not', async () => {
-    expect(await verifySnapshots(server.store, slices)).toEqual([]);
-    for (const view of viewsOf(slices).filter(({ follower }) => follower === null)) {
-      expect({ view: view.name, differences: await verify(server.store, view, new Date()) }).toEqual({
-        view: view.name,
-        differences: [],
-      });
-    }
+    await expectTrueToTheLog(server, slices);
   });
 });

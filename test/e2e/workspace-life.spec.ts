@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { verify, verifySnapshots, viewsOf } from '#event-store';
 import { slices } from '../../apps/slices.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';
 import type { Answer } from '../support/server.js';
 import { newStateVersion } from '../support/state-file.js';
+import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 import type { Run, Status } from './workspace-life-model.js';
 import { Acme, EXECUTOR, plain, World, type Acting, type Life, type Shown, type Who } from './workspace-life-world.js';
 
@@ -335,11 +335,6 @@ describe('the life of a workspace, whatever is done to it by whom', () => {
   }, 300_000);
 
   it('leaves views, followers and snapshots that the log makes again', async () => {
-    const { store } = acme.server;
-    for (const view of viewsOf(slices)) {
-      const differences = await verify(store, view, acme.clock.now());
-      expect({ view: view.name, differences }).toEqual({ view: view.name, differences: [] });
-    }
-    expect(await verifySnapshots(store, slices)).toEqual([]);
+    await expectTrueToTheLog(acme.server, slices);
   });
 });
