@@ -290,7 +290,7 @@ describe('pages', () => {
     expect(await readTrail(reader, 'page=2&page[size]=4')).toEqual(second);
     expect(await readTrail(reader, { 'page[number]': '70' })).toEqual({
       data: [],
-      pagination: { ...all.pagination, current_page: 70, prev_page: 69 },
+      pagination: { ...all.pagination, current_page: 70, prev_page: null },
     });
   });
 

@@ -77,7 +77,7 @@ export const paginationOf = ({ number, size }: Asked['page'], total: number, new
   const pages = Math.ceil(total / size);
   return {
     current_page: number,
-    prev_page: number > 1 ? number - 1 : null,
+    prev_page: number > 1 && number <= pages + 1 ? number - 1 : null,
     next_page: number < pages ? number + 1 : null,
     total_pages: pages,
     total_count: total + newer,

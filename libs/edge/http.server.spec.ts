@@ -140,10 +140,17 @@ describe('a request', () => {
     expect([plain?.status, await plain?.json()]).toEqual([200, await slashed?.json()]);
   });
 
-  it('without a body may say any media type that is JSON', async () => {
+  it.each([
+    ['application/vnd.api+json', undefined],
+    ['application/x-www-form-urlencoded', undefined],
+    ['application/x-www-form-urlencoded', ''],
+    ['text/plain', ''],
+    ['application/octet-stream', ''],
+  ])('without a body may say any media type: %s, %j', async (contentType, body) => {
     const response = await ask('/api/v2/organizations/acme/authentication-token', {
       method: 'POST',
-      headers: { 'content-type': 'application/vnd.api+json' },
+      headers: { 'content-type': contentType },
+      ...(body === undefined ? {} : { body }),
     });
     expect(response.status).toBe(201);
   });

@@ -26,6 +26,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const requestId = (ids: Ids, given: string | string[] | undefined): string =>
   typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : ids.uuid();
 
+/** RFC 9112 §6.3. */
+const hasNoBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+
 /**
  * `rawBody: true` in a route's config hands the body over as a stream, whatever its media type; `bodyLimit` sets the
  * route's own limit.
@@ -38,7 +42,8 @@ const honourRouteConfigs = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
     const { rawBody } = request.routeOptions.config as RouteConfig;
     if (rawBody) request.headers['content-type'] = 'application/octet-stream';
-    // No media type at all: every body here is JSON.
+    // No media type at all: every body here is JSON. And one of no body says nothing: some clients always send theirs.
+    else if (hasNoBody(request)) request.headers['content-type'] = JSON_API;
     else request.headers['content-type'] ??= JSON_API;
     void reply.header('x-request-id', request.id).header('content-type', JSON_API);
     // No name or id of ours holds a NUL, and Postgres takes none in a text.

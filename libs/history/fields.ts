@@ -9,8 +9,10 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   currentConfigurationSince: [],
   createdAt: [],
   updatedAt: [],
-  latestChangeAt: [],
 };
+
+/** What follows from the coming of a state, which is told when it becomes the current one. */
+export const UNTOLD: readonly string[] = ['latest-change-at'];
 
 /** What documents show under two names, or in another form, is kept once. */
 const SYNONYMS: Readonly<Record<string, string>> = {

@@ -105,12 +105,12 @@ const workspaces: Sentences<WorkspaceEvent> = {
     const left = idsIn(known, stream, 'remoteStateConsumers').filter((id) => !removed.includes(id));
     return became(stream, { remoteStateConsumers: left, updatedAt: time });
   },
-  StateVersionCreated: null,
+  StateVersionCreated: (_, { stream, time }) => became(stream, { latestChangeAt: time }),
   StateVersionFinalized: ({ id, outputs }) =>
     born(id, { outputs: outputs.map((output) => ({ id: output.id, name: output.name })) }),
   StateVersionDiscarded: null,
   StateVersionPromoted: ({ id, resources }, { stream, time }) =>
-    became(stream, { currentStateVersion: id, resourceCount: resources, updatedAt: time, latestChangeAt: time }),
+    became(stream, { currentStateVersion: id, resourceCount: resources, updatedAt: time }),
 };
 
 const variables: Sentences<VariableEvent> = {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, may, type Actor } from '#access';
 import { Database } from '#event-store';
 import { listOf, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
-import { fieldOf } from './fields.js';
+import { fieldOf, UNTOLD } from './fields.js';
 import { historyCaughtUp } from './history.follower.js';
 import type { WorkspacePlace } from './places.queries.js';
 import { workspaceChangeResource } from './workspace-changes.document.js';
@@ -33,6 +33,7 @@ export class WorkspaceChangesController {
 
 /** What the caller is not shown of the workspace as it is now either. */
 const hiddenFrom = (actor: Actor, place: WorkspacePlace): readonly string[] => [
+  ...UNTOLD,
   ...(may(actor, 'read-variables', place) ? [] : ['vars']),
   // Others are workspaces, which who reads this one need not see.
   ...(may(actor, 'read-workspace', { organization: place.organization }) ? [] : ['remote-state-consumers']),

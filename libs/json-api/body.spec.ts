@@ -89,7 +89,7 @@ describe('a body that is right', () => {
 describe('a body that is wrong', () => {
   it.each<[string, object, string, string]>([
     ['nothing where something is needed', {}, '/data/attributes/name', "Name can't be blank"],
-    ['null where something is needed', { name: null }, '/data/attributes/name', 'Name must be a string'],
+    ['null where something is needed', { name: null }, '/data/attributes/name', "Name can't be blank"],
     ['a number for a text', { name: 1 }, '/data/attributes/name', 'Name must be a string'],
     ['a text for a truth', { name: 'x', 'is-lit': 'yes' }, '/data/attributes/is-lit', 'Is lit must be true or false'],
     ['half for a whole', { name: 'x', watts: 1.5 }, '/data/attributes/watts', 'Watts must be a whole number'],

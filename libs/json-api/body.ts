@@ -18,7 +18,7 @@ const problemOf = (issue: Issue): Problem => {
   // The last name on the path, not an index: `protocols/0` is about protocols.
   const name = issue.path.findLast((part) => typeof part === 'string') ?? 'document';
   if (issue.code === 'invalid_type') {
-    const missing = issue.input === undefined;
+    const missing = issue.input === undefined || (issue.input === null && issue.expected === 'string');
     const text = missing ? "can't be blank" : (WORDS[issue.expected] ?? `must be of type ${issue.expected}`);
     return { detail: `${labelOf(name)} ${text}`, pointer };
   }

@@ -4,12 +4,12 @@ import { keyOf } from '#kernel';
 /** A text of a request. None is without an end: what it says becomes one event, and that a message of Kafka's. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 
-/** `type` of a request's resource: absent and `""` are fine, another type is not (clients.md §1). */
+/** `type` of a request's resource: absent, null and `""` are fine, another type is not (clients.md §1). */
 export const typeOf = (...types: readonly string[]) =>
   z
     .string()
     .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types.join(' or ')}` })
-    .optional();
+    .nullish();
 
 /** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
 export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
@@ -36,7 +36,7 @@ const identifiers = (type: string, most: number) =>
 export const identifiersBody = (type: string, most = LISTED_AT_MOST) => z.object({ data: identifiers(type, most) });
 
 /** A to-many relationship in a request. */
-export const toManyInput = (type: string) => z.object({ data: identifiers(type, LISTED_AT_MOST).nullish() }).optional();
+export const toManyInput = (type: string) => z.object({ data: identifiers(type, LISTED_AT_MOST).nullish() }).nullish();
 
 /** The ids that it names: absent keeps, null clears like an empty list. */
 export const toManyOf = (input: z.infer<ReturnType<typeof toManyInput>>): readonly string[] | undefined =>
@@ -46,7 +46,7 @@ export const toManyOf = (input: z.infer<ReturnType<typeof toManyInput>>): readon
 export const requiredToOne = z.object({ data: z.object({ id: z.string() }) });
 
 /** A to-one relationship in a request; `id` null or blank where nothing is meant. */
-export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).optional();
+export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).nullish();
 
 /**
  * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and

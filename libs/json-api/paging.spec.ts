@@ -103,8 +103,10 @@ describe('the ends', () => {
   });
 
   it('are crossed by a page that is empty and tells the true count', () => {
+    expect(paginationOf(5, 10, 35)).toMatchObject({ 'prev-page': 4, 'next-page': null });
     expect(paginationOf(9, 10, 35)).toMatchObject({
       'current-page': 9,
+      'prev-page': null,
       'next-page': null,
       'total-pages': 4,
       'total-count': 35,

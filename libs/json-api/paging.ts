@@ -82,7 +82,7 @@ export const pageDocument = (
   included?: readonly Resource[],
 ): Document => {
   const totalPages = Math.ceil(totalCount / page.size);
-  const previous = page.number > 1 ? page.number - 1 : null;
+  const previous = page.number > 1 && page.number <= totalPages + 1 ? page.number - 1 : null;
   const next = page.number < totalPages ? page.number + 1 : null;
   const link = linksFrom(url, page.size);
   return {

@@ -51,5 +51,21 @@ export const unprocessable = (detail: string, attribute?: string): Refused => {
   return new Refused('unprocessable', [{ detail, pointer }]);
 };
 
+const problemsOf = (check: () => unknown): readonly Problem[] => {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof Refused && error.kind === 'unprocessable') return error.problems;
+    throw error;
+  }
+};
+
+/** All of these checks, and one refusal with what each of them finds wrong (clients.md §2: several problems, several objects). */
+export const checkAll = (...checks: readonly (() => unknown)[]): void => {
+  const problems = checks.flatMap(problemsOf);
+  if (problems.length > 0) throw new Refused('unprocessable', problems);
+};
+
 export const unavailable = (detail: string, retryAfter: number): Refused =>
   new Refused('unavailable', [{ detail }], retryAfter);

@@ -1,4 +1,4 @@
-import { unprocessable } from './refused.js';
+import { checkAll, unprocessable } from './refused.js';
 
 /** A flat tag where `value` is null, else a key-value binding. A key appears once, in order of insertion. */
 export type Tag = { readonly key: string; readonly value: string | null };
@@ -28,12 +28,15 @@ export const checkTagKey = (key: string, pointer: string): void => {
 /** The rules of each; `pointer` says where in the request the list stood. */
 export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
   if (bindings.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
-  bindings.forEach(({ key, value }, index) => {
-    checkTagKey(key, `${pointer}/${index}/attributes/key`);
-    if ((value ?? '').length > MAX_VALUE) {
-      throw unprocessable('Value is too long (at most 256 characters)', `${pointer}/${index}/attributes/value`);
-    }
-  });
+  const checks = bindings.flatMap(({ key, value }, index) => [
+    () => checkTagKey(key, `${pointer}/${index}/attributes/key`),
+    () => checkValue(value ?? '', `${pointer}/${index}/attributes/value`),
+  ]);
+  checkAll(...checks);
+};
+
+const checkValue = (value: string, pointer: string): void => {
+  if (value.length > MAX_VALUE) throw unprocessable('Value is too long (at most 256 characters)', pointer);
 };
 
 export const bindingsAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value !== null);

@@ -1,4 +1,5 @@
 import {
+  checkAll,
   checkName,
   conflict,
   differences,
@@ -141,11 +142,13 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
       if (state.status !== 'absent') throw conflict('Organization exists already');
-      checkName(name, NAME);
-      checkEmail(email);
       const given = changesOf(settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
-      checkSettings(all, given);
+      checkAll(
+        () => checkName(name, NAME),
+        () => checkEmail(email),
+        () => checkSettings(all, given),
+      );
       return [
         {
           type: 'OrganizationCreated',
@@ -156,9 +159,11 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
     UpdateOrganization: ({ changes }, state) => {
       const { settings, name, email } = active(state);
       const changed = differences({ ...settings, name, email }, changesOf(changes));
-      if (changed.name !== undefined) checkName(changed.name, NAME);
-      if (changed.email !== undefined) checkEmail(changed.email);
-      checkSettings({ ...settings, ...changed }, changed);
+      checkAll(
+        () => changed.name !== undefined && checkName(changed.name, NAME),
+        () => changed.email !== undefined && checkEmail(changed.email),
+        () => checkSettings({ ...settings, ...changed }, changed),
+      );
       return isNothing(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>

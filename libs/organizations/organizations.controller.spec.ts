@@ -566,6 +566,19 @@ describe('another organization', () => {
 });
 
 describe('the self-hosted edition', () => {
+  it('tells readers that there is no trail', async () => {
+    const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
+    try {
+      await makeOrganization(hosted, 'acme');
+      const { data } = answered(await hosted.get(`${PATH}/acme/entitlement-set`), 200).body;
+      expect(data.attributes).toMatchObject({ 'audit-logging': false, teams: true });
+      const { included } = answered(await hosted.get(`${PATH}?include=entitlement_set`), 200).body;
+      expect(included).toMatchObject([{ attributes: { 'audit-logging': false } }]);
+    } finally {
+      await hosted.close();
+    }
+  });
+
   it('knows no health assessments: neither returns nor accepts them', async () => {
     const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     try {

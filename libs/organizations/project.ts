@@ -1,5 +1,6 @@
 import {
   bindingChanges,
+  checkAll,
   checkAutoDestroyDuration,
   checkBindingsRoom,
   checkName,
@@ -131,16 +132,20 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
     CreateProject: ({ bindings, ...input }, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
       const { name = '', description = null, ...given } = changesOf(input);
-      checkName(name, NAME);
       const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
-      checkSettings(settings, given, input);
+      checkAll(
+        () => checkName(name, NAME),
+        () => checkSettings(settings, given, input),
+      );
       return [{ type: 'ProjectCreated', data: { name, description, settings } }, ...bindOwn([], bindings)];
     },
     UpdateProject: ({ changes, bindings }, state) => {
       const { settings, name, description, tags } = active(state);
       const changed = differences({ ...settings, name, description }, changesOf(changes));
-      if (changed.name !== undefined) checkName(changed.name, NAME);
-      checkSettings({ ...settings, ...changed }, changed, changes);
+      checkAll(
+        () => changed.name !== undefined && checkName(changed.name, NAME),
+        () => checkSettings({ ...settings, ...changed }, changed, changes),
+      );
       return [
         ...(isNothing(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } } as const]),
         ...bindOwn(tags, bindings),

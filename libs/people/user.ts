@@ -1,4 +1,5 @@
 import {
+  checkAll,
   checkName,
   conflict,
   differences,
@@ -57,8 +58,10 @@ export const user: Decider<User, UserCommand, UserEvent> = {
     UpdateUser: ({ changes }, state) => {
       if (state.status !== 'active') throw notFound();
       const changed = differences(state, changes);
-      if (changed.username !== undefined) checkName(changed.username, USERNAME);
-      if (changed.email !== undefined) checkEmail(changed.email ?? '');
+      checkAll(
+        () => changed.username !== undefined && checkName(changed.username, USERNAME),
+        () => changed.email !== undefined && checkEmail(changed.email ?? ''),
+      );
       return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
     ForgetUser: ({ owned, isLastAdmin }, state) => {

@@ -136,7 +136,7 @@ describe('an account', () => {
   it.each([
     [{ username: 'admin' }, 'Username has already been taken', 'username'],
     [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores', 'username'],
-    [{ email: null }, 'Email must be a string', 'email'],
+    [{ email: null }, "Email can't be blank", 'email'],
   ])('does not become %j', async (attributes, detail, attribute) => {
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
     const { body } = answered(await member.patch(UPDATE, resource('users', attributes)), 422);

@@ -1,5 +1,5 @@
 import { unprocessable } from '#kernel';
-import { checkProviderName, checkVersion, nameOfPlatform } from './rules.js';
+import { checkSourceName, checkVersion, nameOfPlatform } from './rules.js';
 
 /** A platform's zip in a release, as its name says. */
 export type ArchiveName = {
@@ -33,7 +33,7 @@ export const nameOfManifest = (release: Release): string => `${stemOf(release)}_
 export const parseArchiveName = (filename: string): ArchiveName => {
   const { name = '', version = '', os = '', arch = '' } = ARCHIVE.exec(filename)?.groups ?? {};
   if (!PART.test(os) || !PART.test(arch)) throw unprocessable(`${filename} is not named as in ${FORM}`);
-  checkProviderName(name);
+  checkSourceName(name);
   checkVersion(version);
   return { name, version, os, arch };
 };

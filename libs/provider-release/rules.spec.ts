@@ -7,7 +7,9 @@ import {
   checkOs,
   checkProviderName,
   checkShasum,
+  checkSourceName,
   checkVersion,
+  keptShasum,
   precedenceOf,
 } from './index.js';
 
@@ -17,9 +19,15 @@ const refusalAt = (attribute: string): object =>
 describe('the name of a provider', () => {
   it.each(['aws', 'google-beta', '0x', 'a', 'a-1-b', 'a'.repeat(64)])('may be %s', (name) => {
     expect(() => checkProviderName(name)).not.toThrow();
+    expect(() => checkSourceName(name)).not.toThrow();
   });
 
-  it.each(['AWS', 'a--b', '-a', 'a-', 'a_b', 'a.b', 'é', 'a b', 'a/b', 'a\n'])('must not be %j', (name) => {
+  it('may have an underscore, which nobody can install it by', () => {
+    expect(() => checkProviderName('google_beta')).not.toThrow();
+    expect(() => checkSourceName('google_beta')).toThrow('Name may only contain lowercase letters and numbers, and');
+  });
+
+  it.each(['AWS', 'a--b', '-a', 'a-', 'a_-b', 'a.b', 'é', 'a b', 'a/b', 'a\n'])('must not be %j', (name) => {
     expect(() => checkProviderName(name)).toThrow('Name may only contain lowercase letters and numbers');
   });
 
@@ -29,7 +37,8 @@ describe('the name of a provider', () => {
   });
 
   it('must not repeat what it is a provider for', () => {
-    expect(() => checkProviderName('terraform-provider-aws')).toThrow('Name must not begin with terraform-');
+    for (const check of [checkProviderName, checkSourceName])
+      expect(() => check('terraform-provider-aws')).toThrow('Name must not begin with terraform-');
   });
 });
 
@@ -85,7 +94,7 @@ describe('a platform', () => {
     expect(() => checkArch('386')).not.toThrow();
   });
 
-  it.each(['Linux', 'li nux', '../linux', 'a'.repeat(33)])('must not be for the system %j', (os) => {
+  it.each(['Linux', 'li nux', '../linux', '-linux', 'a'.repeat(65)])('must not be for the system %j', (os) => {
     expect(() => checkOs(os)).toThrow(refusalAt('os'));
   });
 
@@ -108,11 +117,15 @@ describe('a platform', () => {
   );
 
   it('has a checksum, which is kept in lower case', () => {
-    expect(checkShasum('AB'.repeat(32))).toBe('ab'.repeat(32));
-    for (const wrong of ['', 'ab', 'g'.repeat(64), `${'a'.repeat(64)}\n`]) {
-      expect(() => checkShasum(wrong)).toThrow(
-        'Shasum is invalid: it must be a SHA-256 checksum, 64 hexadecimal digits',
-      );
+    expect(keptShasum('AB'.repeat(32))).toBe('ab'.repeat(32));
+    for (const wrong of ['', 'a b', 'g'.repeat(256), `${'a'.repeat(64)}\n`])
+      expect(() => checkShasum(wrong)).toThrow(refusalAt('shasum'));
+  });
+
+  it('may declare what can be the checksum of nothing, and has it as it came', () => {
+    for (const text of ['Shasum', 'G'.repeat(64)]) {
+      expect(() => checkShasum(text)).not.toThrow();
+      expect(keptShasum(text)).toBe(text);
     }
   });
 });

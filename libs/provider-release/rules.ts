@@ -3,22 +3,33 @@ import { checkName, unprocessable } from '#kernel';
 
 /**
  * What the parts of a release may be called, for the server and for the command that publishes. Whatever passes here
- * may stand in a path, and terraform and tofu can ask for it.
+ * may stand in a path. The server takes what clients of the vendor's API are used to give; the command is stricter, for
+ * what it publishes is to be installed.
  */
+
+const NAME_MOST = 64;
+/** The clients refuse such a source without asking anybody (addrs.ParseProviderSource). */
+const PREFIX = 'terraform-';
+const PROVIDER_NAME = /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/;
+
+/** Refuses what the API gives no provider for a name. */
+export const checkProviderName = (name: string): void => {
+  const allowed = 'lowercase letters and numbers, and single dashes and underscores between them';
+  checkName(name, { pattern: PROVIDER_NAME, allowed, most: NAME_MOST });
+  if (name.startsWith(PREFIX)) throw unprocessable(`Name must not begin with ${PREFIX}: clients refuse it`, 'name');
+};
 
 /**
  * As addrs.ParseProviderPart of the clients has it, who ask for names as labels of domains in lower case: no dash at the
  * ends, no two in a row. They take letters of all scripts; their own registry, and we, only those of ASCII.
  */
-const PROVIDER_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-/** The clients refuse such a source without asking anybody (addrs.ParseProviderSource). */
-const PREFIX = 'terraform-';
+const SOURCE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** Refuses what cannot be the last part of a provider's source, such as `google-beta` in `acme/google-beta`. */
-export const checkProviderName = (name: string): void => {
+export const checkSourceName = (name: string): void => {
   const allowed = 'lowercase letters and numbers, and single dashes between them';
-  checkName(name, { pattern: PROVIDER_NAME, allowed, most: 64 });
-  if (name.startsWith(PREFIX)) throw unprocessable(`Name must not begin with ${PREFIX}: clients refuse it`, 'name');
+  checkName(name, { pattern: SOURCE_NAME, allowed, most: NAME_MOST });
+  checkProviderName(name);
 };
 
 /** Refuses what is no semantic version in its one exact form: no leading `v`, no spaces, nothing left away. */
@@ -36,7 +47,11 @@ export const checkVersion = (version: string): void => {
 /** A version without its build metadata: versions that differ in that alone are one to the clients (semver §10). */
 export const precedenceOf = (version: string): string => parse(version)?.version ?? version;
 
-const PLATFORM_PART = { pattern: /^[a-z0-9_]+$/, allowed: 'lowercase letters, numbers and underscores', most: 32 };
+const PLATFORM_PART = {
+  pattern: /^[a-z0-9_][a-z0-9_-]*$/,
+  allowed: 'lowercase letters, numbers, underscores and dashes',
+  most: 64,
+};
 
 /** As Go calls operating systems: `linux`, `darwin`, `windows`. */
 export const checkOs = (os: string): void => checkName(os, { attribute: 'os', ...PLATFORM_PART });
@@ -64,13 +79,20 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 /** Whether a text is a SHA-256 checksum in hex, of any case. */
 export const isShasum = (text: string): boolean => SHA256.test(text);
 
-/** A checksum as it is kept and compared: in lower case. */
-export const checkShasum = (shasum: string): string => {
-  if (!isShasum(shasum)) {
-    throw unprocessable('Shasum is invalid: it must be a SHA-256 checksum, 64 hexadecimal digits', 'shasum');
-  }
-  return shasum.toLowerCase();
-};
+/**
+ * Refuses what says nothing. Any other text is taken for what a platform declares, as by the vendor's API: clients rely on
+ * reading it back, and where it can be the checksum of nothing no file will ever be taken for it.
+ */
+export const checkShasum = (shasum: string): void =>
+  checkName(shasum, {
+    attribute: 'shasum',
+    pattern: /^[!-~]+$/,
+    allowed: 'printable characters, and no space',
+    most: 255,
+  });
+
+/** A checksum as it is kept and compared: in lower case. What is none stays as it came. */
+export const keptShasum = (shasum: string): string => (isShasum(shasum) ? shasum.toLowerCase() : shasum);
 
 /** Protocols between the tools and providers that a registry may tell of (contract §4.4, §9). */
 export const PROTOCOLS = ['4.0', '5.0', '6.0'] as const;

@@ -111,7 +111,7 @@ describe('a GPG key', () => {
     [{ 'ascii-armor': 'x'.repeat(65_537) }, ARMOR, /too long/],
     [{ 'ascii-armor': 'a\u0000' }, ARMOR, /cannot be stored/],
     [{ namespace: undefined }, '/data/attributes/namespace', "Namespace can't be blank"],
-    [{ namespace: null }, '/data/attributes/namespace', 'Namespace must be a string'],
+    [{ namespace: null }, '/data/attributes/namespace', "Namespace can't be blank"],
   ])('is not made of %j', async (attributes, pointer, detail) => {
     const asked = body({ namespace: 'acme', 'ascii-armor': signer(0).armor, ...attributes });
     const [at, said] = refusalOf(await server.post(GPG_KEYS, asked));

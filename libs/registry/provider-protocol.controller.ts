@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { conflict } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { nameOfChecksums, nameOfSignature } from '#provider-release';
@@ -12,16 +11,16 @@ import { isKnown } from './release.downloads.js';
 import { ReleaseLinks } from './release.links.js';
 
 /**
- * Where there are versions and none can be installed: clients would say of an empty list that there is no such provider.
- * Of the newest of them, for that is what somebody is publishing.
+ * Where there are versions and none can be installed: what the newest of them wants, for that is what somebody is
+ * publishing. Who shows warnings of a registry shows this one.
  */
-const refuseUnserved = ({ served, unserved }: ServedProvider): void => {
-  if (served.length > 0 || !unserved) return;
+const warningsOf = ({ served, unserved }: ServedProvider): { readonly warnings?: readonly string[] } => {
+  if (served.length > 0 || !unserved) return {};
   const { version, keyId } = unserved;
   const missing = missingOf(unserved).map((name) =>
     name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${keyId}` : name,
   );
-  throw conflict(`Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`);
+  return { warnings: [`Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`] };
 };
 
 /**
@@ -46,8 +45,7 @@ export class ProviderProtocolController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | undefined> {
     const provider = await servedProvider(this.database, actor, namespace, name);
-    refuseUnserved(provider);
-    return tagged({ versions: provider.served }, request, reply);
+    return tagged({ versions: provider.served, ...warningsOf(provider) }, request, reply);
   }
 
   @Get(':namespace/:name/:version/download/:os/:arch')

@@ -1,12 +1,12 @@
-import { checkArch, checkFilename, checkOs, checkShasum, nameOfPlatform } from '#provider-release/rules';
-import { unprocessable } from '#kernel';
+import { checkArch, checkFilename, checkOs, checkShasum, keptShasum, nameOfPlatform } from '#provider-release/rules';
+import { checkAll, unprocessable } from '#kernel';
 
 /** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
 export type PlatformFacts = {
   readonly os: string;
   readonly arch: string;
   readonly filename: string;
-  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it. */
+  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it; or a text that no zip will ever have for one. */
   readonly shasum: string;
 };
 
@@ -33,10 +33,13 @@ export const factsOf = ({ os, arch, filename, shasum }: PlatformFacts): Platform
 
 /** The facts as they are kept. */
 export const checkPlatform = (facts: PlatformFacts): PlatformFacts => {
-  checkOs(facts.os);
-  checkArch(facts.arch);
-  checkFilename(facts.filename);
-  return { ...facts, shasum: checkShasum(facts.shasum) };
+  checkAll(
+    () => checkOs(facts.os),
+    () => checkArch(facts.arch),
+    () => checkFilename(facts.filename),
+    () => checkShasum(facts.shasum),
+  );
+  return { ...facts, shasum: keptShasum(facts.shasum) };
 };
 
 /** Refuses a platform that is there already, or a name that another one's zip has, or one platform too many. */

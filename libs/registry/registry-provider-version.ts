@@ -1,5 +1,5 @@
 import { checkVersion, DEFAULT_PROTOCOLS, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release/rules';
-import { conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { checkAll, conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import {
   checkListed,
   checkPlatform,
@@ -92,9 +92,8 @@ const checkKeepable = (listed: Checksums): void => {
   if (Object.hasOwn(listed, '__proto__')) throw unprocessable('SHA256SUMS lists a file called __proto__');
 };
 
-const checkProtocols = (protocols: readonly Protocol[]): readonly Protocol[] => {
+const checkProtocols = (protocols: readonly Protocol[]): void => {
   if (protocols.length === 0) throw unprocessable("Protocols can't be blank", 'protocols');
-  return PROTOCOLS.filter((protocol) => protocols.includes(protocol));
 };
 
 const checkKeyId = (keyId: string): void => {
@@ -151,10 +150,14 @@ export const registryProviderVersion: Decider<
   decide: {
     CreateVersion: ({ provider, name, version, keyId, protocols }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider version exists already');
-      checkVersion(version);
-      checkKeyId(keyId);
       // Null is what go-tfe sends for none (clients.md §1).
-      const spoken = checkProtocols(protocols ?? DEFAULT_PROTOCOLS);
+      const named = protocols ?? DEFAULT_PROTOCOLS;
+      checkAll(
+        () => checkVersion(version),
+        () => checkKeyId(keyId),
+        () => checkProtocols(named),
+      );
+      const spoken = PROTOCOLS.filter((protocol) => named.includes(protocol));
       return [{ type: 'RegistryProviderVersionCreated', data: { provider, name, version, keyId, protocols: spoken } }];
     },
     AcceptShasums: ({ size, sha256, listed, flaw }, state) => {

@@ -129,7 +129,7 @@ describe('a version', () => {
     [{ version: '1.0.0\u0000' }, 'version', /cannot be stored/],
     [{ version: `1.0.0-${'x'.repeat(300)}` }, 'version', /^Version is invalid/],
     [{ 'key-id': undefined }, 'key-id', "Key id can't be blank"],
-    [{ 'key-id': null }, 'key-id', 'Key id must be a string'],
+    [{ 'key-id': null }, 'key-id', "Key id can't be blank"],
     [{ 'key-id': ' ' }, 'key-id', "Key id can't be blank"],
     [{ 'key-id': 'x'.repeat(256) }, 'key-id', /^Key id is too long/],
     [{ protocols: undefined }, 'protocols', "Protocols can't be blank"],

@@ -86,6 +86,12 @@ describe('a provider', () => {
     expect((await server.get(`${PATH}?q=aws`)).body.data).toEqual([body.data]);
   });
 
+  it('may have an underscore in its name, as the vendor’s may', async () => {
+    const { body } = answered(await server.post(PATH, providerBody('acme', 'provider_name')), 201);
+    expect(body.data.attributes.name).toBe('provider_name');
+    answered(await server.delete(pathOfProvider('acme', 'provider_name')), 204);
+  });
+
   it('names its versions, the newest first', async () => {
     await makeProvider(server, 'acme', 'versioned');
     const versions = [];

@@ -10,14 +10,16 @@ const days = z.number().nullish();
 
 const body = resourceBody(
   [DELETE_OLDERS, DONT_DELETES, FIRST_TYPE],
-  z.object({ 'delete-older-than-n-days': days, deleteOlderThanNDays: days }).default({}),
+  z.object({ 'delete-older-than-n-days': days, deleteOlderThanNDays: days }).nullish(),
 );
 
 /** The type and the days of a request; null days where its type says that nothing is to be deleted. */
-export const policyIn = (request: unknown): { readonly type: string | undefined; readonly days: number | null } => {
+export const policyIn = (
+  request: unknown,
+): { readonly type: string | null | undefined; readonly days: number | null } => {
   const { type, attributes } = parseBody(body, request).data;
   if (type === DONT_DELETES) return { type, days: null };
-  const days = attributes['delete-older-than-n-days'] ?? attributes.deleteOlderThanNDays;
+  const days = attributes?.['delete-older-than-n-days'] ?? attributes?.deleteOlderThanNDays;
   if (days === undefined || days === null) {
     throw unprocessable("Delete older than n days can't be blank", 'delete-older-than-n-days');
   }

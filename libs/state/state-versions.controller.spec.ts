@@ -69,7 +69,11 @@ describe('a state version that brings its state along', () => {
     expect(version.id).toMatch(/^sv-[A-Za-z0-9]{16}$/);
     expect(version.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect((await server.get(`/api/v2/workspaces/${id}/current-state-version`)).status).toBe(404);
+    const latestChange = async () =>
+      (await server.get(`/api/v2/workspaces/${id}`)).body.data.attributes['latest-change-at'] as string;
+    expect(await latestChange()).toBe(version.attributes['created-at']);
     await unlock(server, id);
+    expect(await latestChange()).toBe(version.attributes['created-at']);
     const current = await server.get(`/api/v2/workspaces/${id}/current-state-version`);
     const shown = await server.get(`/api/v2/state-versions/${version.id}`);
     const list = await server.get(

@@ -4,7 +4,12 @@ import { resourceBody } from '#json-api';
 const TYPE = 'reserved-tag-keys';
 
 const key = z.string();
-const disableOverrides = { 'disable-overrides': z.boolean().optional() };
+/** Null says as little as saying nothing. */
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? undefined);
+const disableOverrides = { 'disable-overrides': flag.optional() };
 
 export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides }));
 export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));

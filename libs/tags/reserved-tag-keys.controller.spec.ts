@@ -120,7 +120,7 @@ describe('a reserved tag key', () => {
   it.each<[object, string, string]>([
     [{}, KEY, "Key can't be blank"],
     [{ key: '' }, KEY, "Key can't be blank"],
-    [{ key: null }, KEY, 'Key must be a string'],
+    [{ key: null }, KEY, "Key can't be blank"],
     [{ key: 7 }, KEY, 'Key must be a string'],
     [{ key: ['env'] }, KEY, 'Key must be a string'],
     [{ key: 'a/b' }, KEY, 'Key is invalid'],
@@ -128,11 +128,6 @@ describe('a reserved tag key', () => {
     [{ key: 'a\0b' }, KEY, 'Key holds a character that cannot be stored'],
     [
       { key: 'x', 'disable-overrides': 'true' },
-      '/data/attributes/disable-overrides',
-      'Disable overrides must be true or false',
-    ],
-    [
-      { key: 'x', 'disable-overrides': null },
       '/data/attributes/disable-overrides',
       'Disable overrides must be true or false',
     ],
@@ -144,6 +139,15 @@ describe('a reserved tag key', () => {
     const id = await makeReservedTagKey(server, 'neighbour', 'unchanged');
     expect(refusalOf(await server.patch(byId(id), reserved(attributes)))).toEqual([pointer, detail]);
     answered(await server.delete(byId(id)), 204);
+  });
+
+  it('may leave open whether it can be overridden: it can, or it stays as it is', async () => {
+    const made = answered(await server.post(ACME, reserved({ key: 'open', 'disable-overrides': null })), 201).body.data;
+    expect(made.attributes['disable-overrides']).toBe(false);
+    answered(await server.patch(byId(made.id), reserved({ 'disable-overrides': true })), 200);
+    const { body } = answered(await server.patch(byId(made.id), reserved({ 'disable-overrides': null })), 200);
+    expect(body.data.attributes['disable-overrides']).toBe(true);
+    answered(await server.delete(byId(made.id)), 204);
   });
 
   it('is not made of another type; one that is blank will do', async () => {

@@ -186,7 +186,7 @@ describe('a preview of a reserved tag key', () => {
     expect(refusalOf(await preview({ key: 'two' }, { id }))).toEqual([key, 'Key has already been taken']);
     expect(refusalOf(await preview({ key: 'a/b' }))).toEqual([key, 'Key is invalid']);
     expect(refusalOf(await preview({}))).toEqual([key, "Key can't be blank"]);
-    expect(refusalOf(await preview({ key: null }))).toEqual([key, 'Key must be a string']);
+    expect(refusalOf(await preview({ key: null }))).toEqual([key, "Key can't be blank"]);
     expect(refusalOf(await preview({ key: 'x', 'disable-overrides': 1 }))).toEqual([
       '/data/attributes/disable-overrides',
       'Disable overrides must be true or false',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkBindings, checkFlatTag, checkNumber, IN_OWNER, type Tag } from '#kernel';
+import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, type Tag } from '#kernel';
 import { parseBody, typeOf } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
@@ -13,14 +13,14 @@ const tagBindings = z.array(
 const tagBindingsBody = z.object({ data: tagBindings });
 
 /** Bindings as a relationship of what they are bound to. */
-export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).optional();
+export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).nullish();
 
 export const flatTagsInput = z.object({
   data: z.array(
     z.object({
       type: typeOf('tags'),
-      id: z.string().optional(),
-      attributes: z.object({ name: z.string().optional() }).optional(),
+      id: z.string().nullish(),
+      attributes: z.object({ name: z.string().nullish() }).nullish(),
     }),
   ),
 });
@@ -39,15 +39,24 @@ export const bindingsOf = (input: z.infer<typeof tagBindingsInput>): readonly Ta
   input?.data === undefined ? undefined : checked(input.data ?? [], IN_OWNER.bindings);
 
 /** Whole tags may come, as they were read: where there is an id it counts (clients.md §1). */
+const referencesIn = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
+  checkNumber(data.length, pointer);
+  return data.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? '' }));
+};
+
+/** Tags that are to be carried: by ids, or by names that a tag may have. */
 export const flatTagsIn = (
-  { data }: z.infer<typeof flatTagsInput>,
+  input: z.infer<typeof flatTagsInput>,
   pointer: string = IN_OWNER.tags,
 ): readonly TagReference[] => {
-  checkNumber(data.length, pointer);
-  return data.map(({ id, attributes }, index) => {
-    if (id) return { id };
-    const name = attributes?.name ?? '';
-    checkFlatTag(name, `${pointer}/${index}/attributes/name`);
-    return { name };
+  const references = referencesIn(input, pointer);
+  const checks = references.map((reference, index) => () => {
+    if ('name' in reference) checkFlatTag(reference.name, `${pointer}/${index}/attributes/name`);
   });
+  checkAll(...checks);
+  return references;
 };
+
+/** Tags that are to go: a name that none can have matches none, and causes no action (contract §4.3). */
+export const tagsToRemove = (body: unknown): readonly TagReference[] =>
+  referencesIn(parseBody(flatTagsInput, body), '/data');

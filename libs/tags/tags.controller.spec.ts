@@ -286,6 +286,17 @@ const removeAll = async (id: string): Promise<void> => {
 };
 
 describe('removing flat tags', () => {
+  it('of a name that none can have, or of null beside what counts, is no mistake', async () => {
+    const id = await fresh({ tags: flatTags('kept', 'gone') });
+    const data = [
+      ...flatTags('never ever!', 'Cost Center', 'größe').data,
+      { type: 'tags', id: null, attributes: { name: 'gone' } },
+    ];
+    answered(await server.delete(ofOne(id), { data }), 204);
+    expect(namesIn(await listOf(id))).toEqual(['kept']);
+    await removeAll(id);
+  });
+
   it('is a fact for each, by name or by id; a name that is nowhere is none', async () => {
     const id = await fresh({ tags: flatTags('a', 'b', 'c') });
     const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: tagId(organization, 'c') }];

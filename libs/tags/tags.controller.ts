@@ -16,7 +16,7 @@ import {
 } from '#json-api';
 import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
 import { tagId } from './tag-bindings.document.js';
-import { flatTagsIn, flatTagsInput } from './tags.body.js';
+import { flatTagsIn, flatTagsInput, tagsToRemove } from './tags.body.js';
 import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 
 const tagResource = (tag: TagRow): Resource => ({
@@ -72,7 +72,7 @@ export class TagsController {
   @Delete('workspaces/:id/relationships/tags')
   @HttpCode(204)
   async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const tags = flatTagsIn(parseBody(flatTagsInput, body), '/data');
+    const tags = tagsToRemove(body);
     await this.bus.execute(new ToWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
   }
 

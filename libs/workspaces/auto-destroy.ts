@@ -1,4 +1,3 @@
-import { checkAutoDestroyDuration } from '#kernel';
 import type { WorkspaceSettings } from './settings.js';
 
 /** When what a workspace manages is destroyed: by a time and an idle duration of its own, or as its project says. */
@@ -26,7 +25,6 @@ export const autoDestroyWith = (
     inheritsProjectAutoDestroy: told,
   }: { readonly [Key in keyof AutoDestroy]?: AutoDestroy[Key] | undefined },
 ): AutoDestroy => {
-  if (duration !== before.autoDestroyActivityDuration) checkAutoDestroyDuration(duration);
   const after = {
     autoDestroyActivityDuration: told === true ? null : duration,
     autoDestroyAt: told === true ? null : at,

@@ -1,4 +1,4 @@
-import { IN_PATHS, unprocessable, type Timestamp } from '#kernel';
+import { checkAll, IN_PATHS, unprocessable, type Timestamp } from '#kernel';
 import { autoDestroyWith } from './auto-destroy.js';
 import { checkExecution, executionWith, type ExecutionMode } from './execution.js';
 
@@ -119,13 +119,18 @@ export const changesOf = (before: WorkspaceSettings, given: SettingsInput): Part
 
 export const NAME = { ...IN_PATHS, most: 90 };
 
-/** Rules between settings; `followed` is the execution mode where the workspace has none of its own. */
-export const checkSettings = (all: WorkspaceSettings, wanted: WorkspaceChanges, followed: ExecutionMode): void => {
-  checkExecution(all, wanted, followed);
-  if (all.globalRemoteState && all.projectRemoteState) {
+const checkSharing = ({ globalRemoteState, projectRemoteState }: WorkspaceSettings): void => {
+  if (globalRemoteState && projectRemoteState) {
     throw unprocessable(
       'Project remote state cannot be enabled when global remote state sharing is enabled',
       'project-remote-state',
     );
   }
 };
+
+/** Rules between settings; `followed` is the execution mode where the workspace has none of its own. */
+export const checkSettings = (all: WorkspaceSettings, wanted: WorkspaceChanges, followed: ExecutionMode): void =>
+  checkAll(
+    () => checkExecution(all, wanted, followed),
+    () => checkSharing(all),
+  );

@@ -1,4 +1,6 @@
 import {
+  checkAll,
+  checkAutoDestroyDuration,
   checkName,
   conflict,
   differences,
@@ -128,14 +130,27 @@ const whenActive =
     return decide(data, state);
   };
 
+/** What a request says, what it makes of the settings, what of that is new, and how all of them are then. */
+type Asked = {
+  readonly input: SettingsInput;
+  readonly wanted: WorkspaceChanges;
+  readonly changed: WorkspaceChanges;
+  readonly all: WorkspaceSettings;
+};
+
 const checkChanges = (
-  all: WorkspaceSettings,
-  wanted: WorkspaceChanges,
-  changed: WorkspaceChanges,
+  { input, wanted, changed, all }: Asked,
   { followedMode = 'remote', versionProblem }: Surroundings,
 ): void => {
-  checkSettings(all, wanted, followedMode);
-  if (versionProblem && changed.terraformVersion !== undefined) throw new Refused('unprocessable', [versionProblem]);
+  checkAll(
+    () => changed.name !== undefined && checkName(changed.name, NAME),
+    () => checkAutoDestroyDuration(input.autoDestroyActivityDuration),
+    () => checkSettings(all, wanted, followedMode),
+    () => {
+      if (versionProblem && changed.terraformVersion !== undefined)
+        throw new Refused('unprocessable', [versionProblem]);
+    },
+  );
 };
 
 const decideUpdate = (
@@ -145,8 +160,7 @@ const decideUpdate = (
   const { name, ...settings } = changes;
   const wanted: WorkspaceChanges = { ...changesOf(state.settings, settings), ...(name === undefined ? {} : { name }) };
   const changed = differences({ ...state.settings, name: state.name }, wanted);
-  if (changed.name !== undefined) checkName(changed.name, NAME);
-  checkChanges({ ...state.settings, ...changed }, wanted, changed, around);
+  checkChanges({ input: settings, wanted, changed, all: { ...state.settings, ...changed } }, around);
   const events: WorkspaceEvent[] = [];
   if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
   const moves = Boolean(project) && project !== state.project;
@@ -189,10 +203,9 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
   decide: {
     CreateWorkspace: ({ project, name, settings, tags, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      checkName(name, NAME);
-      const given = changesOf(DEFAULT_SETTINGS, settings);
-      const all = { ...DEFAULT_SETTINGS, ...given };
-      checkChanges(all, given, given, around);
+      const given = { ...changesOf(DEFAULT_SETTINGS, settings), name };
+      const { name: _, ...all } = { ...DEFAULT_SETTINGS, ...given };
+      checkChanges({ input: settings, wanted: given, changed: given, all }, around);
       checkBorn(tags, around.fixed ?? []);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: mergeTags(tags) } }];
     },

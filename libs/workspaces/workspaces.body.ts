@@ -76,13 +76,17 @@ const relationships = z
   .object({
     'agent-pool': toOneInput,
     project: toOneInput,
-    tags: flatTagsInput.optional(),
+    tags: flatTagsInput.nullish(),
     'tag-bindings': tagBindingsInput,
   })
-  .optional();
+  .nullish();
 
 export const createBody = resourceBody('workspaces', attributes.extend({ name: z.string() }), relationships);
-export const updateBody = resourceBody('workspaces', attributes.default({}), relationships);
+export const updateBody = resourceBody(
+  'workspaces',
+  attributes.nullish().transform((given): Attributes => given ?? {}),
+  relationships,
+);
 
 const movedBody = identifiersBody('workspaces');
 
@@ -93,8 +97,8 @@ export const movedIn = (body: unknown): readonly string[] => parseBody(movedBody
 export const lockBody = z.object({
   reason: text(10_000).nullish(),
   data: z
-    .object({ type: typeOf('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).optional() })
-    .optional(),
+    .object({ type: typeOf('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).nullish() })
+    .nullish(),
 });
 
 /** Not a relationship's body: the key is an attribute of the workspace there (contract §4.3). */

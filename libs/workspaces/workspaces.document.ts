@@ -66,7 +66,9 @@ const bindingsOf = (
   return { ...toMany(type, type === 'tag-bindings' ? own : [...own, ...inherited]), ...link };
 };
 
-const toHolder = ({ type, id }: Person): Relationship => toOne(type, id, `/api/v2/${type}/${id}`);
+/** An organization's token stands for a user whom no address shows. */
+const toHolder = ({ type, id }: Person): Relationship =>
+  toOne(type, id, id.startsWith('org-') ? undefined : `/api/v2/${type}/${id}`);
 
 const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),

@@ -213,6 +213,8 @@ describe('who holds the lock', () => {
     const reader = await makeMember(server, 'acme', 'reader', [readers]);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const id = await lockedBy(token);
+    // Nowhere else is it shown, so no link leads there.
+    expect((await show(id, '')).data.relationships['locked-by']).toEqual({ data: { type: 'users', id: acme.id } });
     expect((await show(id, 'locked_by', token)).included).toEqual([await own('account/details', token)]);
     expect((await show(id, 'locked_by', reader)).included).toMatchObject([
       { id: acme.id, type: 'users', attributes: { username: 'acme', 'is-service-account': true } },

@@ -46,13 +46,14 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
     RemoteStateConsumersAdded: (_, { stream, time }) => touched(stream, time),
     RemoteStateConsumersRemoved: (_, { stream, time }) => touched(stream, time),
-    StateVersionCreated: null,
+    // What is the latest does not wait for the unlock that makes it the current one (contract §2.3).
+    StateVersionCreated: (_, { stream, time }) =>
+      sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
     StateVersionFinalized: null,
     StateVersionDiscarded: null,
     StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
       update workspaces
-         set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time},
-             latest_change_at = ${time}
+         set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time}
        where id = ${stream}`,
     SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from workspaces where organization = ${stream}`,

@@ -73,7 +73,7 @@ describe('each key path of the request tables', () => {
     ['speculative-enabled', true, false, 'no', `Speculative enabled ${flag}`],
     ['structured-run-output-enabled', true, false, 'no', `Structured run output enabled ${flag}`],
     ['iac-version', LATEST, '~> 1.5.0', 15, 'Iac version must be a string'],
-    ['terraform-version', LATEST, '1.5.7', null, 'Terraform version must be a string'],
+    ['terraform-version', LATEST, '1.5.7', null, "Terraform version can't be blank"],
     ['trigger-patterns', [], ['/net/**/*'], '/net', 'Trigger patterns must be a list'],
     ['trigger-prefixes', [], ['net', 'lib'], '/net', 'Trigger prefixes must be a list'],
     ['vcs-repo', null, REPO, 'acme/net', 'Vcs repo must be an object'],
@@ -121,7 +121,8 @@ describe('each key path of the request tables', () => {
 
   it('the type may be left out, and is no other', async () => {
     answered(await server.post(PATH, { data: { attributes: { name: newName() } } }), 201);
-    answered(await server.post(PATH, { data: { type: '', attributes: { name: newName() } } }), 201);
+    for (const type of ['', null])
+      answered(await server.post(PATH, { data: { type, attributes: { name: newName() } } }), 201);
     const answer = await server.post(PATH, resource('projects', { name: newName() }));
     expect(refusalOf(answer)).toEqual(['/data/type', 'Type must be workspaces']);
   });
@@ -133,6 +134,37 @@ describe('each key path of the request tables', () => {
     expect(answer.body).toEqual(before.body);
     expect(await version(id)).toBe(1);
   });
+});
+
+describe('several problems', () => {
+  const wrong = {
+    name: 'no name',
+    'auto-destroy-activity-duration': '2w',
+    'execution-mode': 'agent',
+    'global-remote-state': true,
+    'project-remote-state': true,
+  };
+  const all = ['name', 'auto-destroy-activity-duration', 'agent-pool-id', 'project-remote-state'].map(at);
+  const pointersIn = ({ body }: Answer): string[] =>
+    body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer);
+
+  it('are all told at once, and nothing is changed', async () => {
+    const id = await made();
+    expect(pointersIn(answered(await create(wrong), 422))).toEqual(all);
+    expect(pointersIn(answered(await update(id, wrong), 422))).toEqual(all);
+    expect(await version(id)).toBe(1);
+  });
+});
+
+describe('an update with null', () => {
+  it.each([{ attributes: null }, { relationships: null }, { relationships: { project: null, 'tag-bindings': null } }])(
+    'in place of what is optional says nothing: %j',
+    async (given) => {
+      const id = await made();
+      answered(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', ...given } }), 200);
+      expect(await version(id)).toBe(1);
+    },
+  );
 });
 
 describe('the name', () => {

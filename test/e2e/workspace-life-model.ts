@@ -218,6 +218,7 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.discardPending();
     const made: Version<C> = { id, content, status: 'pending' };
     this.latest = made;
+    this.latestChangeAt = this.now;
     this.happened('StateVersionCreated');
     if (inline) this.finalize(made);
     return made;
@@ -419,7 +420,6 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.discardPending();
     if (this.finalized !== this.current) {
       this.current = this.finalized;
-      this.latestChangeAt = this.now;
       this.happened('StateVersionPromoted');
     }
     const [held] = this.locks;

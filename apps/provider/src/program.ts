@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { checkProviderName, checkVersion, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release';
+import { checkSourceName, checkVersion, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release';
 import { passphraseOf, serverOf, tokenFor } from './access.js';
 import { Api } from './api.js';
 import { EXIT_CODES, Failure } from './failure.js';
@@ -144,7 +144,7 @@ const publishCommand = (): Command =>
     .requiredOption(
       '--name <name>',
       'the name of the provider, as in terraform-provider-NAME',
-      checked(checkProviderName),
+      checked(checkSourceName),
     )
     .option('--server <url>', 'the server; else CADASTRE_URL or TFE_ADDRESS')
     .option('--token-file <file>', 'a file with the token')

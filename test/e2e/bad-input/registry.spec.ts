@@ -222,9 +222,9 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[at('filename')]],
     },
     {
-      what: 'a checksum of another kind',
+      what: 'a checksum with its file',
       send: `POST ${VERSION}/platforms`,
-      body: platform({ shasum: 'a'.repeat(40) }),
+      body: platform({ shasum: `${'a'.repeat(64)}  aws.zip` }),
       status: 422,
       problems: [[at('shasum')]],
     },
