@@ -113,19 +113,12 @@ describe('the embedded Postgres', () => {
   });
 
   it('is not started again when it is stopped just after it died', async () => {
-    let stopped: Promise<void> | undefined;
-    const died = new Promise<void>(
-      (resolve) =>
-        void start({ onExit: () => resolve() }).then(async (postgres) => {
-          process.kill(await mainProcess(folder), 'SIGKILL');
-          await died;
-          stopped = postgres.stop();
-        }),
-    );
-    await died;
-    await stopped;
-    const [postgres] = running;
-    await expect(query(postgres?.url ?? '', 'select 1')).rejects.toThrow('ECONNREFUSED');
+    const died = Promise.withResolvers<void>();
+    const postgres = await start({ onExit: () => died.resolve() });
+    process.kill(await mainProcess(folder), 'SIGKILL');
+    await died.promise;
+    await postgres.stop();
+    await expect(query(postgres.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
   });
 
   const startInChild = () =>

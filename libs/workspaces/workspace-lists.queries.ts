@@ -83,29 +83,38 @@ const inOrder = (columns: readonly (Sql | undefined)[], direction: Sql): Sql =>
     ', ',
   );
 
+/** So many are read and sorted as fast as the first of them are found by going through a hundred thousand in order. */
+const FEW = 250;
+
 /**
  * As much of a stretch as the page can need. Where workspaces come in several ways each has its own indexes to start from,
  * and of what they find the first are taken.
+ *
+ * A list is gone through in its order until the page is full. Where it cannot be foreseen how many fit, that can be a long
+ * way: 27 ms through 100,000 names for one that fits. They have been counted by then, and a few are all read instead, by
+ * whatever finds them: the planner, who does not know of any limit there, takes the index of parts of names.
  */
 const partOf = (extent: Extent, stretch: Stretch, filter: WorkspaceFilter, page: Page): Sql => {
   const { from, key, by } = stretch;
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
-  const [only, ...others] = waysOf(filter);
-  const found = (columns: Sql, way: readonly Condition[]): Sql => sql`
-    (select w.id, ${key} as key${columns} from ${from} and ${extent.where} and ${allOf(way)}
-      order by ${inOrder(by, direction)} ${upTo(page)})`;
-  if (only && others.length === 0) return found(sql.empty, only);
   const columns = by.map((_, index) => sql.raw(`by_${index}`));
   const named = sql.join(
     by.map((column, index) => sql`, ${column} as ${columns[index]}`),
     '',
   );
-  return sql`
-    (select id, key from (${sql.join(
-      waysOf(filter).map((way) => found(named, way)),
-      ' union all ',
-    )}) ways
-      order by ${inOrder(columns, direction)} ${upTo(page)})`;
+  const fit = (way: readonly Condition[], when: Sql): Sql =>
+    sql`select w.id, ${key} as key${named} from ${from} and ${extent.where} and ${allOf(way)} and ${when}`;
+  const firstOf = (way: readonly Condition[], when: Sql): Sql =>
+    sql`(${fit(way, when)} order by ${inOrder(by, direction)} ${upTo(page)})`;
+  const found = (way: readonly Condition[]): readonly Sql[] =>
+    way.some(({ unforeseen }) => unforeseen)
+      ? [firstOf(way, sql`owner.total > ${FEW}`), sql`(${fit(way, sql`owner.total <= ${FEW}`)} offset 0)`]
+      : [firstOf(way, sql.raw('true'))];
+  const parts = waysOf(filter).flatMap(found);
+  const all = sql.join(parts, ' union all ');
+  return parts.length === 1
+    ? sql`(select id, key from ${all} ways)`
+    : sql`(select id, key from (${all}) ways order by ${inOrder(columns, direction)} ${upTo(page)})`;
 };
 
 /**
