@@ -81,7 +81,7 @@ describe('a fact', () => {
     [{ at: '/time', to: '21.11.2026' }, '/time', 'ISO 8601'],
     [{ at: '/time', to: '2026-02-30T00:00:00Z' }, '/time', 'ISO 8601'],
     [{ at: '/auth', to: undefined }, '/auth', "Auth can't be blank"],
-    [{ at: '/auth/accessor_id', to: null }, '/auth/accessor_id', 'Accessor_id must be a string'],
+    [{ at: '/auth/accessor_id', to: null }, '/auth/accessor_id', "Accessor_id can't be blank"],
     [{ at: '/auth/type', to: 'Root' }, '/auth/type', 'Type must be one of Client, Impersonated, System'],
     [{ at: '/auth/impersonator', to: 'user-1' }, '/auth/impersonator', 'Impersonator is not known here'],
     [{ at: '/request/id', to: 'req-1' }, '/request/id', 'GUID'],
@@ -151,7 +151,7 @@ describe('a batch of facts', () => {
     const bad = changed({ row: 'task.create', at: '/resource/meta/task_enabled', to: 'yes' });
     expect(refusals(() => factsIn({ facts: [factOf('f1'), bad, { ...factOf('f3'), id: null }] }))).toEqual([
       ['/facts/1/resource/meta/task_enabled', 'Task_enabled must be true or false'],
-      ['/facts/2/id', 'Id must be a string'],
+      ['/facts/2/id', "Id can't be blank"],
     ]);
   });
 
