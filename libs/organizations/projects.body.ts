@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tag } from '#kernel';
+import { unprocessable, type Tag } from '#kernel';
 import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
 import { EXECUTION_MODES } from './default-pool.js';
@@ -7,8 +7,10 @@ import type { ProjectInput } from './project.js';
 
 /** Clients know the flags by two names, with `default-` and without it. */
 const overwrites = z.object({
-  'default-execution-mode': z.boolean().optional(),
-  'execution-mode': z.boolean().optional(),
+  'default-execution-mode': z.boolean().nullish(),
+  'execution-mode': z.boolean().nullish(),
+  'default-agent-pool': z.boolean().nullish(),
+  'agent-pool': z.boolean().nullish(),
 });
 
 const settings = {
@@ -29,10 +31,18 @@ export const updateBody = resourceBody(
 
 type Resource = z.infer<typeof updateBody>['data'];
 
-/** The agent pool goes with the mode, so its own flag says nothing more. */
+/** The agent pool goes with the mode: their flags say the same, or one of them nothing. */
 const followsOf = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
-  const own = input?.['default-execution-mode'] ?? input?.['execution-mode'];
-  return own === undefined ? undefined : !own;
+  const mode = input?.['default-execution-mode'] ?? input?.['execution-mode'];
+  const pool = input?.['default-agent-pool'] ?? input?.['agent-pool'];
+  if (typeof mode === 'boolean' && typeof pool === 'boolean' && mode !== pool) {
+    // The vendor's text.
+    throw unprocessable(
+      'If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.',
+      'setting-overwrites',
+    );
+  }
+  return typeof mode === 'boolean' ? !mode : undefined;
 };
 
 /** What is to be bound instead of all that is; absent leaves that as it is. */

@@ -129,11 +129,24 @@ describe('a project', () => {
     [{ name: 'x', 'default-agent-pool-id': 'apool-1' }, /must not be specified unless using 'agent' execution mode/],
     [{ name: 'x', 'default-execution-mode': 'agent' }, /must be specified when using 'agent' execution mode/],
     [{ name: 'x', 'setting-overwrites': { 'execution-mode': true } }, /^Default execution mode must be given/],
+    [{ name: 'x', 'setting-overwrites': { 'execution-mode': false, 'agent-pool': true } }, /^If agent-pool and/],
     [{ name: 'x', 'auto-destroy-activity-duration': '3w' }, /^Auto destroy activity duration has an incorrect format/],
     [{ name: 'x', 'default-execution-mode': 'here' }, /^Default execution mode must be one of/],
   ])('is not made of %j', async (attributes, detail) => {
     const { body } = answered(await server.post(PATH, project(attributes)), 422);
     expect(body.errors[0].detail).toMatch(detail);
+  });
+
+  it('may say nothing of one of the two that its flags are about, or of both', async () => {
+    for (const flags of [
+      { 'default-execution-mode': null, 'default-agent-pool': true },
+      { 'default-execution-mode': false, 'default-agent-pool': null },
+      { 'execution-mode': null },
+    ]) {
+      const { body } = answered(await server.post(PATH, project({ name: 'open', 'setting-overwrites': flags })), 201);
+      expect(body.data.attributes['setting-overwrites']['default-execution-mode']).toBe(false);
+      answered(await server.delete(`/api/v2/projects/${body.data.id}`), 204);
+    }
   });
 
   it('is deleted, and is gone', async () => {

@@ -222,7 +222,8 @@ export class AuthenticationTokensController {
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
-    const page = pageOf(query);
+    // Clients have no way to ask for the next page: what fits into one is shown.
+    const page = pageOf(query, 100);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
     return pageDocument(rows.map(resource), page, total, request.url);
   }

@@ -86,6 +86,14 @@ describe('a provider', () => {
     expect((await server.get(`${PATH}?q=aws`)).body.data).toEqual([body.data]);
   });
 
+  it('is told both that is wrong with a registry that is not named', async () => {
+    const { body } = answered(await create({ name: 'nowhere', 'registry-name': '' }), 422);
+    expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
+      "Registry name can't be blank",
+      'Registry name is not included in the list',
+    ]);
+  });
+
   it('may have an underscore in its name, as the vendor’s may', async () => {
     const { body } = answered(await server.post(PATH, providerBody('acme', 'provider_name')), 201);
     expect(body.data.attributes.name).toBe('provider_name');

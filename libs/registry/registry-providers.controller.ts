@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sql, unprocessable } from '#kernel';
+import { checkAll, sql, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
@@ -38,6 +38,21 @@ const createBody = resourceBody(
 );
 
 const REGISTRIES = ['private', 'public'];
+
+/** A blank one is wrong in two ways, and clients show both (clients.md §2). */
+const checkRegistryName = (name: string): void =>
+  checkAll(
+    () => checkThere(name),
+    () => checkKnown(name),
+  );
+
+const checkThere = (name: string): void => {
+  if (name === '') throw unprocessable("Registry name can't be blank", 'registry-name');
+};
+
+const checkKnown = (name: string): void => {
+  if (!REGISTRIES.includes(name)) throw unprocessable('Registry name is not included in the list', 'registry-name');
+};
 
 const INCLUDES = ['registry_provider_versions'] as const;
 const includesVersions = (query: QueryOf): boolean =>
@@ -78,10 +93,7 @@ export class RegistryProvidersController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { name, namespace, 'registry-name': registryName } = parseBody(createBody, body).data.attributes;
-    if (registryName === '') throw unprocessable("Registry name can't be blank", 'registry-name');
-    if (!REGISTRIES.includes(registryName)) {
-      throw unprocessable('Registry name is not included in the list', 'registry-name');
-    }
+    checkRegistryName(registryName);
     if (registryName === 'public') {
       await demandPrivate(this.database, actor, { organization, registryName, namespace }, NO_CURATION);
     }
