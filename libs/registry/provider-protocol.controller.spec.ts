@@ -224,6 +224,30 @@ describe('only what is whole', () => {
     expect(await answer()).not.toHaveProperty('warnings');
   });
 
+  it('is refused while its signature is not the key’s, in the line of the status, for clients show nothing else', async () => {
+    await makeProvider(server, 'acme', 'forged');
+    const { links } = await makeVersion(server, 'acme', 'forged', '1.0.0', signer.keyId);
+    const release = new Release(server, 'acme', 'forged', '1.0.0');
+    const linux = release.archive('linux');
+    const sums = checksumsOf(linux);
+    answered(await uploadTo(server, links['shasums-sig-upload'], await (await makeSigner()).sign(sums)), 200);
+    answered(await uploadTo(server, links['shasums-upload'], sums), 200);
+    const reason = `Version 1.0.0 cannot be installed yet: it wants a signature of SHA256SUMS by GPG key ${signer.keyId}, a platform`;
+    const answer = await fetched(`${PROVIDERS}/acme/forged/versions`, {});
+    expect([answer.status, answer.statusText, await answer.json()]).toEqual([409, reason, { errors: [reason] }]);
+    answered(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+    expect((await versions('forged')).body.versions).toEqual([]);
+    await release.addPlatform(linux);
+  });
+
+  it('writes into the line of the status what may stand there', async () => {
+    const answer = await fetched(`${PROVIDERS}/acme/${encodeURIComponent('no\r\nX-Injected: 1 ü')}/versions`, {});
+    expect([answer.status, answer.headers.get('x-injected')]).toEqual([404, null]);
+    expect(answer.statusText).toBe('There is no provider acme/no??X-Injected: 1 ?');
+    const long = await fetched(`${PROVIDERS}/acme/${'k'.repeat(450)}/versions`, {});
+    expect(long.statusText).toHaveLength(400);
+  });
+
   it('is nothing for a new provider, and not there for none', async () => {
     await makeProvider(server, 'acme', 'bare');
     expect(answered(await versions('bare'), 200).body).toEqual({ versions: [] });

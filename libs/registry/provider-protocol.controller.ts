@@ -1,26 +1,43 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { conflict } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { nameOfChecksums, nameOfSignature } from '#provider-release';
 import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
-import { servedPackage, servedProvider, type PackagePath, type ServedProvider } from './provider-protocol.queries.js';
+import {
+  servedPackage,
+  servedProvider,
+  type PackagePath,
+  type ServedProvider,
+  type Unserved,
+} from './provider-protocol.queries.js';
 import { missingOf } from './registry-provider-versions.document.js';
 import { isKnown } from './release.downloads.js';
 import { ReleaseLinks } from './release.links.js';
 
+/** What the newest of the versions wants, for that is what somebody is publishing. */
+const reasonOf = ({ version, ...wanting }: Unserved): string => {
+  const missing = missingOf(wanting).map((name) =>
+    name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${wanting.keyId}` : name,
+  );
+  return `Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`;
+};
+
+/** All that could prove the signature is here, and does not. */
+const isUnproved = ({ hasKey, shasums, signature }: Unserved): boolean =>
+  hasKey && shasums !== null && signature?.verified === false;
+
 /**
- * Where there are versions and none can be installed: what the newest of them wants, for that is what somebody is
- * publishing. Who shows warnings of a registry shows this one.
+ * Where there are versions and none can be installed: what is still to come is a warning, for who shows warnings of a
+ * registry. A signature that is wrong is refused: clients would say of an empty list that there is no such provider, and
+ * nothing of who has signed it.
  */
 const warningsOf = ({ served, unserved }: ServedProvider): { readonly warnings?: readonly string[] } => {
   if (served.length > 0 || !unserved) return {};
-  const { version, keyId } = unserved;
-  const missing = missingOf(unserved).map((name) =>
-    name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${keyId}` : name,
-  );
-  return { warnings: [`Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`] };
+  if (isUnproved(unserved)) throw conflict(reasonOf(unserved));
+  return { warnings: [reasonOf(unserved)] };
 };
 
 /**

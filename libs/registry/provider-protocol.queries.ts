@@ -14,8 +14,10 @@ export type ServedProvider = {
   readonly organization: string;
   readonly served: readonly ServedVersion[];
   /** The newest of the versions that are not served, for want of something. */
-  readonly unserved: (Wanting & { readonly version: string }) | null;
+  readonly unserved: Unserved | null;
 };
+
+export type Unserved = Wanting & { readonly version: string };
 
 /**
  * The organization of a namespace as `o`. Clients write namespaces in lower case, whatever a configuration says: where
