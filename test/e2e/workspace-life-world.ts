@@ -132,12 +132,15 @@ const expectAtLeast = (told: object, expected: object): void => expect(told).toM
 const expectAnswer = ({ status, text }: Answer, expected: { readonly status: number; readonly says: string }): void =>
   expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.says) });
 
+/** Where the file of a version is wanted. Its workspace may be gone by then, and another one there under the name. */
+type Announced = { readonly version: Version<File>; readonly link: string; readonly life: Life };
+
 /** A workspace on the server, beside what the model says of it. When it is gone another one may come under its name. */
 export class World {
   readonly shown: Shown[] = [];
   private readonly tokens = new Map<Run, string>();
   /** Where versions are to be uploaded to that came without their files. */
-  private readonly links = new Map<Version<File>, string>();
+  private readonly links = new Map<Version<File>, Announced>();
   private serial = 0;
 
   private constructor(
@@ -175,12 +178,12 @@ export class World {
 
   announce(version: Version<File>, { body }: Answer): void {
     const link = body.data.attributes['hosted-state-upload-url'] as string | null;
-    if (link) this.links.set(version, pathOf(link));
+    if (link) this.links.set(version, { version, link: pathOf(link), life: this.life });
   }
 
-  /** The version that came last without its file, and where that is wanted. */
-  get announced(): readonly [Version<File>, string] | undefined {
-    return [...this.links].at(-1);
+  /** The version that came last without its file. */
+  get announced(): Announced | undefined {
+    return [...this.links.values()].at(-1);
   }
 
   /** Something is done: what the server answers, and all that it tells afterwards, is what the model says. */

@@ -141,13 +141,13 @@ const putting = (right: boolean): Step => ({
   run: async (world) => {
     const announced = world.announced;
     if (!announced) return;
-    const [version, link] = announced;
+    const { version, link, life } = announced;
     const bytes = right ? version.content.bytes : Buffer.from('{}');
     await world.done(
       'signed link',
       200,
       () => acme.server.as(null).put(link, bytes),
-      () => world.life.put(version, right),
+      () => life.put(version, right),
     );
   },
 });
