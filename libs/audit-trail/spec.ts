@@ -53,7 +53,7 @@ export const readLines = async (
     .map((line) => JSON.parse(line) as Entry);
 };
 
-/** Followers wait for every transaction of the cluster, those of other specs too: none is to be long. */
+/** Followers wait for every transaction that is under way: none is to be long. */
 const A_TIME = 5_000;
 
 const lengthen = (organization: string, entries: number): readonly Sql[] => [

@@ -35,8 +35,8 @@ beforeAll(async () => {
       { project: { data: { type: 'projects', id: project } } },
     );
   }
-  // Straight into the views: what is bound to their project looks at no more than these. In many transactions, because
-  // followers of all databases of the server wait for each.
+  // Straight into the views: what is bound to their project looks at no more than these. In many statements, because a
+  // request's, which these go out like, may take 15 s.
   for (let first = 2; first <= MANY; first += AT_ONCE) {
     await server.database.rows(sql`
       insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)

@@ -4,12 +4,7 @@ import { resourceBody } from '#json-api';
 const TYPE = 'reserved-tag-keys';
 
 const key = z.string();
-/** Null says as little as saying nothing. */
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? undefined);
-const disableOverrides = { 'disable-overrides': flag.optional() };
+const disableOverrides = { 'disable-overrides': z.boolean().nullish() };
 
 export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides }));
 export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));

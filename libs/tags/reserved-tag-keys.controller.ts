@@ -9,6 +9,7 @@ import {
   pageDocument,
   pageOf,
   parseBody,
+  said,
   valuesOf,
   type Document,
   type Query as QueryOf,
@@ -61,7 +62,7 @@ export class ReservedTagKeysController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data;
-    const data = { disableOverrides: false, ...valuesOf(attributes), key: attributes.key };
+    const data = { disableOverrides: false, ...valuesOf(said(attributes)), key: attributes.key };
     const row = await this.bus.execute(
       new CreateReservedTagKey(organization, { type: 'CreateReservedTagKey', data }, actor),
     );
@@ -70,7 +71,7 @@ export class ReservedTagKeysController {
 
   @Patch(BY_ID)
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = valuesOf(parseBody(updateBody, body).data.attributes);
+    const changes = valuesOf(said(parseBody(updateBody, body).data.attributes));
     const row = await this.bus.execute(
       new ToReservedTagKey(id, { type: 'UpdateReservedTagKey', data: { changes } }, actor),
     );

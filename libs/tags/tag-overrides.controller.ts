@@ -7,6 +7,7 @@ import {
   pageOf,
   parseBody,
   toOne,
+  said,
   valuesOf,
   type Document,
   type Query as QueryOf,
@@ -65,7 +66,7 @@ export class TagOverridesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { id, attributes } = parseBody(previewBody, body).data;
-    const proposal = { ...valuesOf(attributes), key: attributes.key, id: id || null };
+    const proposal = { ...valuesOf(said(attributes)), key: attributes.key, id: id || null };
     const page = pageOf(query);
     const preview = await previewOf(this.database, actor, organization, proposal, page);
     const { rows, total } = preview.overrides;

@@ -85,6 +85,8 @@ const inOrder = (columns: readonly (Sql | undefined)[], direction: Sql): Sql =>
 
 /** So many are read and sorted as fast as the first of them are found by going through a hundred thousand in order. */
 const FEW = 250;
+const FEW_FIT: Condition = { where: sql`owner.total <= ${FEW}` };
+const MANY_FIT: Condition = { where: sql`owner.total > ${FEW}` };
 
 /**
  * As much of a stretch as the page can need. Where workspaces come in several ways each has its own indexes to start from,
@@ -102,14 +104,14 @@ const partOf = (extent: Extent, stretch: Stretch, filter: WorkspaceFilter, page:
     by.map((column, index) => sql`, ${column} as ${columns[index]}`),
     '',
   );
-  const fit = (way: readonly Condition[], when: Sql): Sql =>
-    sql`select w.id, ${key} as key${named} from ${from} and ${extent.where} and ${allOf(way)} and ${when}`;
-  const firstOf = (way: readonly Condition[], when: Sql): Sql =>
-    sql`(${fit(way, when)} order by ${inOrder(by, direction)} ${upTo(page)})`;
+  const fit = (way: readonly Condition[]): Sql =>
+    sql`select w.id, ${key} as key${named} from ${from} and ${extent.where} and ${allOf(way)}`;
+  const firstOf = (way: readonly Condition[]): Sql =>
+    sql`(${fit(way)} order by ${inOrder(by, direction)} ${upTo(page)})`;
   const found = (way: readonly Condition[]): readonly Sql[] =>
     way.some(({ unforeseen }) => unforeseen)
-      ? [firstOf(way, sql`owner.total > ${FEW}`), sql`(${fit(way, sql`owner.total <= ${FEW}`)} offset 0)`]
-      : [firstOf(way, sql.raw('true'))];
+      ? [firstOf([...way, MANY_FIT]), sql`(${fit([...way, FEW_FIT])} offset 0)`]
+      : [firstOf(way)];
   const parts = waysOf(filter).flatMap(found);
   const all = sql.join(parts, ' union all ');
   return parts.length === 1

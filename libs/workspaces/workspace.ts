@@ -203,9 +203,9 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
   decide: {
     CreateWorkspace: ({ project, name, settings, tags, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      const given = { ...changesOf(DEFAULT_SETTINGS, settings), name };
-      const { name: _, ...all } = { ...DEFAULT_SETTINGS, ...given };
-      checkChanges({ input: settings, wanted: given, changed: given, all }, around);
+      const given = changesOf(DEFAULT_SETTINGS, settings);
+      const all = { ...DEFAULT_SETTINGS, ...given };
+      checkChanges({ input: settings, wanted: given, changed: { ...given, name }, all }, around);
       checkBorn(tags, around.fixed ?? []);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: mergeTags(tags) } }];
     },

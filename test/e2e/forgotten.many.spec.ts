@@ -40,7 +40,7 @@ const copy = (model: string, first: number, last: number): Promise<unknown> => {
   ]);
 };
 
-/** In many transactions: followers of all databases of the server wait for each. */
+/** In many transactions: followers wait for each. */
 const copyMany = async (model: string): Promise<void> => {
   for (let first = 1; first <= MANY; first += AT_ONCE) await copy(model, first, first + AT_ONCE - 1);
 };

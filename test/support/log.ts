@@ -18,7 +18,7 @@ export const readableLog = async (store: EventStore, { batch = BATCH, sealed = f
 
 /**
  * Every event, in the log's order. What came after a transaction that still runs is not to be read yet, and that
- * transaction may be another test's: transaction ids are those of the whole Postgres, not of one database.
+ * transaction may be of another database: transaction ids are those of the whole Postgres.
  */
 export const wholeLog = async (store: EventStore, options = {}): Promise<Recorded[]> => {
   const length = await logLength(store);
