@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql, type Logger } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { ChoreRunner, type Round } from './chore-runner.js';
-import { choreMetrics } from './metrics.js';
+import { jobMetrics } from './metrics.js';
 import { LampHouse, until } from './spec.js';
 
 let testDatabase: TestDatabase;
@@ -37,8 +37,8 @@ const start = (run: (round: Round) => Promise<void> | void, everyMs = SOON_MS) =
 };
 
 /** What a metric says of the chore. */
-const counted = async (metric: (typeof choreMetrics)['done' | 'failures']): Promise<number> =>
-  (await metric.get()).values.find(({ labels }) => labels.chore === 'dusting')?.value ?? 0;
+const counted = async (metric: (typeof jobMetrics)['items' | 'failures']): Promise<number> =>
+  (await metric.get()).values.find(({ labels }) => labels.scheduled_job === 'dusting')?.value ?? 0;
 
 describe('a chore', () => {
   it('is run at the start, and at intervals', async () => {
@@ -52,7 +52,7 @@ describe('a chore', () => {
   });
 
   it('counts what it has done', async () => {
-    const before = await counted(choreMetrics.done);
+    const before = await counted(jobMetrics.items);
     let rounds = 0;
     start(({ done }) => {
       for (let thing = 0; thing < 4; thing += 1) done();
@@ -60,7 +60,7 @@ describe('a chore', () => {
       rounds += 1;
     }, LATE_MS);
     await until(() => rounds === 1);
-    expect((await counted(choreMetrics.done)) - before).toBe(7);
+    expect((await counted(jobMetrics.items)) - before).toBe(7);
   });
 
   it('is run by one process at a time, and by another one when that is gone', async () => {
@@ -75,14 +75,14 @@ describe('a chore', () => {
   });
 
   it('that fails is told, counted, and run again', async () => {
-    const before = await counted(choreMetrics.failures);
+    const before = await counted(jobMetrics.failures);
     let rounds = 0;
     const { said } = start(() => {
       rounds += 1;
       if (rounds < 3) throw new Error(`broom ${rounds} broke`);
     }, LATE_MS);
     await until(() => rounds === 3);
-    expect((await counted(choreMetrics.failures)) - before).toBe(2);
+    expect((await counted(jobMetrics.failures)) - before).toBe(2);
     expect(said.map(({ text }) => text)).toEqual(['chore failed, will retry', 'chore failed, will retry']);
     expect(said[1]?.context).toMatchObject({ chore: 'dusting', err: { message: 'broom 2 broke' }, retryInMs: 200 });
   });

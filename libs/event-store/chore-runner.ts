@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type Logger } from '#kernel';
 import type { Database, Session } from './database.js';
 import { lockKey } from './advisory-lock.js';
-import { choreMetrics } from './metrics.js';
+import { jobMetrics } from './metrics.js';
 
 /** What has to be done as time goes by, and no event says so. */
 export type Chore = {
@@ -64,7 +64,7 @@ export class ChoreRunner {
         await this.lead(session, () => (pause = RETRY_FIRST_MS));
         await this.sleep(Math.min(this.chore.everyMs, STANDBY_MAX_MS));
       } catch (error) {
-        choreMetrics.failures.inc({ chore });
+        jobMetrics.failures.inc({ scheduled_job: chore });
         this.logger.warn({ err: error, chore, retryInMs: pause }, 'chore failed, will retry');
         await this.sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX_MS);
@@ -84,9 +84,9 @@ export class ChoreRunner {
       // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
       const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
       if (!taken?.ok) return;
-      await this.chore.run({ signal, done: (things = 1) => choreMetrics.done.inc({ chore }, things) });
+      await this.chore.run({ signal, done: (things = 1) => jobMetrics.items.inc({ scheduled_job: chore }, things) });
       succeeded();
-      choreMetrics.finished.setToCurrentTime({ chore });
+      jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: chore });
       await this.sleep(everyMs);
     }
   }

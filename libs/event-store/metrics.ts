@@ -19,20 +19,21 @@ export const followerMetrics = {
   }),
 };
 
-export const choreMetrics = {
-  done: new Counter({
-    name: 'cadastre_chore_done_total',
-    help: 'Things that a chore has done',
-    labelNames: ['chore'],
+/** The label is not `job`: Prometheus itself puts a label of that name on everything that it reads. */
+export const jobMetrics = {
+  items: new Counter({
+    name: 'cadastre_scheduled_job_items_total',
+    help: 'Items that a scheduled job has processed',
+    labelNames: ['scheduled_job'],
   }),
   failures: new Counter({
-    name: 'cadastre_chore_failures_total',
-    help: 'Rounds of a chore that failed, in whole or in part, and were tried again',
-    labelNames: ['chore'],
+    name: 'cadastre_scheduled_job_failures_total',
+    help: 'Runs of a scheduled job that failed, in whole or in part, and were retried',
+    labelNames: ['scheduled_job'],
   }),
-  finished: new Gauge({
-    name: 'cadastre_chore_finished_seconds',
-    help: 'When a chore was last through with everything that was due (Unix time)',
-    labelNames: ['chore'],
+  lastSuccess: new Gauge({
+    name: 'cadastre_scheduled_job_last_success_timestamp_seconds',
+    help: 'When a scheduled job last finished everything that was due (Unix time)',
+    labelNames: ['scheduled_job'],
   }),
 };

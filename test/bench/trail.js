@@ -120,7 +120,7 @@ const measurePruning = async (product, seeded, days) => {
   let metrics = '';
   const pruning = await writeAndRead(product, seeded, async (n) => {
     if (n % 20 === 0) metrics = await product.request('GET', '/metrics');
-    return counterOf(metrics, 'cadastre_chore_finished_seconds') === 0;
+    return counterOf(metrics, 'cadastre_scheduled_job_last_success_timestamp_seconds') === 0;
   });
   const seconds = (performance.now() - began) / 1_000;
   const rowsOf = (name, key) => {
@@ -134,7 +134,7 @@ const measurePruning = async (product, seeded, days) => {
   };
   const header = ['ms', 'quiet p50', 'p99', 'pruning p50', 'p99', 'ratio', 'bound', ''];
   const rows = [rowsOf('lock, unlock', 'writes'), rowsOf('trail that has it', 'reads')];
-  const pruned = counterOf(metrics, 'cadastre_chore_done_total');
+  const pruned = counterOf(metrics, 'cadastre_scheduled_job_items_total');
   process.stdout.write(`${table(header, rows)}\n${pruned} entries pruned in ${seconds.toFixed(0)} s\n`);
 };
 
