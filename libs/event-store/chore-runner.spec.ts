@@ -83,8 +83,14 @@ describe('a chore', () => {
     }, LATE_MS);
     await until(() => rounds === 3);
     expect((await counted(jobMetrics.failures)) - before).toBe(2);
-    expect(said.map(({ text }) => text)).toEqual(['chore failed, will retry', 'chore failed, will retry']);
-    expect(said[1]?.context).toMatchObject({ chore: 'dusting', err: { message: 'broom 2 broke' }, retryInMs: 200 });
+    await until(() => said.length === 2);
+    expect(said).toMatchObject([
+      {
+        text: 'scheduled job failed, will retry',
+        context: { scheduledJob: 'dusting', err: { message: 'broom 1 broke' }, retryInMs: 100 },
+      },
+      { text: 'scheduled job recovered', context: { scheduledJob: 'dusting', failures: 2 } },
+    ]);
   });
 
   it('goes on when the connection is gone that held its lock', async () => {
@@ -96,8 +102,8 @@ describe('a chore', () => {
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
     await until(() => said.length > 0);
     const before = rounds;
-    await until(() => rounds > before);
-    expect(said.map(({ text }) => text)).toEqual(['chore failed, will retry']);
+    await until(() => rounds > before && said.length === 2);
+    expect(said.map(({ text }) => text)).toEqual(['scheduled job failed, will retry', 'scheduled job recovered']);
   });
 
   it('is asked to stop, and waited for', async () => {

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { sql, type Logger } from '#kernel';
+import { Backoff, sql, type Logger } from '#kernel';
 import type { Database, Session } from './database.js';
 import { lockKey } from './advisory-lock.js';
 import { jobMetrics } from './metrics.js';
+import { rest } from './rest.js';
 
 /** What has to be done as time goes by, and no event says so. */
 export type Chore = {
@@ -36,13 +36,18 @@ const RETRY_MAX_MS = 5 * 60 * 1_000;
  */
 export class ChoreRunner {
   private readonly stopping = new AbortController();
+  private readonly backoff: Backoff;
   private loop: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly database: Database,
     private readonly chore: Chore,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    const fields = { scheduledJob: chore.name };
+    const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
+    this.backoff = new Backoff({ logger, subject: 'scheduled job', fields, ...pauses });
+  }
 
   start(): void {
     this.loop = this.keepGoing();
@@ -55,44 +60,45 @@ export class ChoreRunner {
   }
 
   private async keepGoing(): Promise<void> {
-    let pause = RETRY_FIRST_MS;
-    const { name: chore } = this.chore;
-    while (!this.stopping.signal.aborted) {
-      let session: Session | null = null;
-      try {
-        session = await this.database.session();
-        await this.lead(session, () => (pause = RETRY_FIRST_MS));
-        await this.sleep(Math.min(this.chore.everyMs, STANDBY_MAX_MS));
-      } catch (error) {
-        jobMetrics.failures.inc({ scheduled_job: chore });
-        this.logger.warn({ err: error, chore, retryInMs: pause }, 'chore failed, will retry');
-        await this.sleep(pause);
-        pause = Math.min(pause * 2, RETRY_MAX_MS);
-      } finally {
-        // It may be broken already, and then has nothing to say that was not said above.
-        await session?.close().catch(() => undefined);
-      }
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const pause = await this.attempt();
+      await rest(pause, signal);
+    }
+  }
+
+  /** Leads for as long as it can. Returns how many milliseconds to wait before the next attempt. */
+  private async attempt(): Promise<number> {
+    let session: Session | null = null;
+    try {
+      session = await this.database.session();
+      await this.lead(session);
+      // Another process leads: this one is ready to take over.
+      this.backoff.succeeded();
+      return Math.min(this.chore.everyMs, STANDBY_MAX_MS);
+    } catch (error) {
+      jobMetrics.failures.inc({ scheduled_job: this.chore.name });
+      return this.backoff.failed(error);
+    } finally {
+      // It may be broken already; the error was logged above.
+      await session?.close().catch(() => undefined);
     }
   }
 
   /** Resolves where somebody else leads, or when it is to stop. */
-  private async lead(session: Session, succeeded: () => void): Promise<void> {
-    const { name: chore, everyMs } = this.chore;
+  private async lead(session: Session): Promise<void> {
+    const { name, everyMs } = this.chore;
     const { signal } = this.stopping;
-    const lock = lockKey(`cadastre chore ${chore}`);
+    const lock = lockKey(`cadastre chore ${name}`);
+    const done = (things = 1): void => jobMetrics.items.inc({ scheduled_job: name }, things);
     while (!signal.aborted) {
       // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
       const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
       if (!taken?.ok) return;
-      await this.chore.run({ signal, done: (things = 1) => jobMetrics.items.inc({ scheduled_job: chore }, things) });
-      succeeded();
-      jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: chore });
-      await this.sleep(everyMs);
+      await this.chore.run({ signal, done });
+      this.backoff.succeeded();
+      jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });
+      await rest(everyMs, signal);
     }
-  }
-
-  /** Ends early when it is to stop. */
-  private async sleep(ms: number): Promise<void> {
-    await wait(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }

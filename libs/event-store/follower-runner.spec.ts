@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { Refused, sql, type Logger, type Recorded } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
@@ -167,7 +167,7 @@ describe('a follower', () => {
     await expectAllSeenOnce();
   });
 
-  it('comes again with the same batch after ever longer pauses, and skips nothing', async () => {
+  it('retries a batch that failed until it succeeds, and skips nothing', async () => {
     await lightAndSettle(5);
     const tried: string[][] = [];
     const { said } = run(
@@ -178,7 +178,10 @@ describe('a follower', () => {
     );
     await expectAllSeenOnce();
     expect(new Set(tried.slice(0, 4).map((ids) => ids.join())).size).toBe(1);
-    expect(said.flatMap(({ context }) => context['retryInMs'] ?? [])).toEqual([100, 200, 400]);
+    expect(said.filter(({ text }) => text !== 'follower leads')).toMatchObject([
+      { text: 'follower failed, will retry', context: { follower: 'watchman', retryInMs: 100 } },
+      { text: 'follower recovered', context: { follower: 'watchman', failures: 3 } },
+    ]);
   });
 
   it('goes on when its connection is cut', async () => {
@@ -212,6 +215,20 @@ describe('two runners of one follower', () => {
     expect(handled).toEqual({ first: 9, second: 4 });
   });
 
+  it('connect once a second while they stand by', async () => {
+    const first = run(watchman());
+    await until(() => leads(first));
+    const session = vi.spyOn(house.database, 'session');
+    try {
+      const started = performance.now();
+      run(watchman());
+      await until(() => session.mock.calls.length === 4);
+      expect(performance.now() - started).toBeGreaterThan(2_900);
+    } finally {
+      session.mockRestore();
+    }
+  });
+
   it('are not two runners of different followers', async () => {
     await light(2);
     const one = run(watchman());
@@ -242,7 +259,12 @@ describe('a rebuild beside a runner', () => {
     release();
     await light(2);
     await expectAllSeenOnce();
-    expect(said.map(({ text }) => text)).toEqual(['follower leads', 'follower failed, will retry', 'follower leads']);
+    expect(said.map(({ text }) => text)).toEqual([
+      'follower leads',
+      'follower failed, will retry',
+      'follower leads',
+      'follower recovered',
+    ]);
   });
 });
 

@@ -1,11 +1,12 @@
-import { sql, type Logger, type LogPosition, type Recorded, type Sql } from '#kernel';
-import { lockKey } from './advisory-lock.js';
+import { Backoff, sql, type Logger, type LogPosition, type Recorded, type Sql } from '#kernel';
+import { followerLock } from './advisory-lock.js';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
 import { HOLD_NAMES, LET_GO_OF_NAMES } from './names.js';
+import { rest } from './rest.js';
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
@@ -28,7 +29,8 @@ const RETRY_MAX_MS = 5_000;
  *   checkpoint. An event is never skipped.
  */
 export class FollowerRunner {
-  private stopping = false;
+  private readonly stopping = new AbortController();
+  private readonly backoff: Backoff;
   private woken = false;
   private endSleep: () => void = () => undefined;
   private loop: Promise<void> = Promise.resolve();
@@ -37,7 +39,10 @@ export class FollowerRunner {
     private readonly store: EventStore,
     private readonly follower: Follower,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    const fields = { follower: follower.name };
+    this.backoff = new Backoff({ logger, subject: 'follower', fields, firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS });
+  }
 
   start(): void {
     this.loop = this.keepGoing();
@@ -45,39 +50,44 @@ export class FollowerRunner {
 
   /** Resolves when the batch in hand is finished and the lock is free for the next. */
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.stopping.abort();
     this.wake();
     await this.loop;
   }
 
+  /** Between two attempts only `stop` ends the pause: the end of a broken connection must not. */
   private async keepGoing(): Promise<void> {
-    let pause = RETRY_FIRST_MS;
-    while (!this.stopping) {
-      let session: Session | null = null;
-      try {
-        session = await this.store.database.session(() => this.wake());
-        session.onNotification(() => this.wake());
-        if (await this.lead(session, () => (pause = RETRY_FIRST_MS))) continue;
-        await this.sleep(STANDBY_MS);
-      } catch (error) {
-        followerMetrics.failures.inc({ follower: this.follower.name });
-        this.logger.warn({ err: error, follower: this.follower.name, retryInMs: pause }, 'follower failed, will retry');
-        // The broken connection has woken us as well: without this there would be no pause at all.
-        this.woken = false;
-        await this.sleep(pause);
-        pause = Math.min(pause * 2, RETRY_MAX_MS);
-      } finally {
-        // It may be broken already, and then has nothing to say that was not said above.
-        await session?.close().catch(() => undefined);
-      }
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const pause = await this.attempt();
+      await rest(pause, signal);
+    }
+  }
+
+  /** Leads for as long as it can. Returns how many milliseconds to wait before the next attempt. */
+  private async attempt(): Promise<number> {
+    let session: Session | null = null;
+    try {
+      session = await this.store.database.session(() => this.wake());
+      session.onNotification(() => this.wake());
+      if (await this.lead(session)) return 0;
+      // Another process leads: this one is ready to take over.
+      this.backoff.succeeded();
+      return STANDBY_MS;
+    } catch (error) {
+      followerMetrics.failures.inc({ follower: this.follower.name });
+      return this.backoff.failed(error);
+    } finally {
+      // It may be broken already; the error was logged above.
+      await session?.close().catch(() => undefined);
     }
   }
 
   /** False where somebody else leads. */
-  private async lead(session: Session, succeeded: () => void): Promise<boolean> {
+  private async lead(session: Session): Promise<boolean> {
     const { name, batch, only, sealed, tables, names } = this.follower;
     const options = { only, sealed, outside: tables.length === 0 || names !== undefined };
-    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lockOf(name)}) as ok`);
+    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${followerLock(name)}) as ok`);
     if (!taken?.ok) return false;
     await session.run(LISTEN);
     const [stored] = await session.run<LogPosition>(readCheckpoint(name));
@@ -99,11 +109,12 @@ export class FollowerRunner {
     };
     this.logger.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
-    while (!this.stopping) {
+    while (!this.stopping.signal.aborted) {
       // Whatever has woken it until now, this look finds.
       this.woken = false;
       const { position } = read;
       const last = await (names ? holdingNames(session, next) : next());
+      this.backoff.succeeded();
       if (!last) {
         if (read !== checkpoint) await commit([]);
         // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
@@ -111,7 +122,6 @@ export class FollowerRunner {
         continue;
       }
       idle = IDLE_FIRST_MS;
-      succeeded();
       followerMetrics.lag.set({ follower: name }, (Date.now() - Date.parse(last.time)) / 1_000);
       // Not all of a batch may have been handed over: how much there was, positions tell, nearly.
       if (last.position - position < batch / 2) await this.gather(only ? GATHER_SOME_TYPES_MS : GATHER_MS);
@@ -126,11 +136,11 @@ export class FollowerRunner {
 
   /** Lets more come together, whatever wakes it, unless it is to stop. */
   private async gather(ms: number): Promise<void> {
-    if (this.stopping) return;
+    if (this.stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.endSleep = () => {
-        if (!this.stopping) return;
+        if (!this.stopping.signal.aborted) return;
         clearTimeout(timer);
         resolve();
       };
@@ -139,7 +149,7 @@ export class FollowerRunner {
 
   /** True where something woke it before the time was over, or since it last slept. */
   private async sleep(ms: number): Promise<boolean> {
-    if (!this.woken && !this.stopping) {
+    if (!this.woken && !this.stopping.signal.aborted) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         this.endSleep = () => {
@@ -162,5 +172,3 @@ const holdingNames = async <T>(session: Session, work: () => Promise<T>): Promis
   await session.run(LET_GO_OF_NAMES);
   return done;
 };
-
-const lockOf = (name: string): number => lockKey(`cadastre follower ${name}`);

@@ -6,7 +6,7 @@ import type { PlainLogger } from './logger.js';
 import { DATABASE, openCluster, USER, type Cluster } from './postgres-cluster.js';
 import { endLeftovers } from './postgres-leftovers.js';
 import { PortTaken, startServer, type Exit, type Server } from './postgres-server.js';
-import { codeOf } from '#kernel';
+import { Backoff, codeOf, type BackoffOptions } from '#kernel';
 
 /**
  * A Postgres of our own, from start to stop:
@@ -63,11 +63,20 @@ class Supervisor {
   private readonly stopping = new AbortController();
   private stopped: Promise<void> | null = null;
   private watching: Promise<void> = Promise.resolve();
+  private readonly backoff: Backoff;
 
   constructor(
     private readonly cluster: Cluster,
     private readonly options: EmbeddedPostgresOptions,
-  ) {}
+  ) {
+    this.backoff = new Backoff({
+      logger: withDetails(options.logger),
+      subject: 'the embedded Postgres',
+      firstMs: FIRST_PAUSE_MS,
+      maxMs: LONGEST_PAUSE_MS,
+      stableMs: STABLE_MS,
+    });
+  }
 
   /** The port on which it is ready. */
   async start(): Promise<number> {
@@ -111,37 +120,32 @@ class Supervisor {
   }
 
   private async keepRunning(port: number): Promise<void> {
-    let pause = FIRST_PAUSE_MS;
     while (this.server !== null) {
-      const since = Date.now();
       const exit = await this.server.exited;
       this.server = null;
       if (this.stopping.signal.aborted) return;
-      if (Date.now() - since > STABLE_MS) pause = FIRST_PAUSE_MS;
-      this.options.logger.error(`Postgres ended (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
-      this.options.onExit?.({ ...exit, restartIn: pause });
-      pause = await this.restart(port, pause);
+      const restartIn = this.backoff.failed(new Error(`it ended with ${exit.signal ?? `exit code ${exit.code}`}`));
+      this.options.onExit?.({ ...exit, restartIn });
+      await this.restart(port, restartIn);
     }
   }
 
-  /** Until it runs again or is no longer wanted; returns the pause before the next restart. */
-  private async restart(port: number, firstPause: number): Promise<number> {
+  /** Resolves when Postgres runs again, or when it is to stop. */
+  private async restart(port: number, firstPause: number): Promise<void> {
     let pause = firstPause;
     while (await this.wait(pause)) {
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       try {
         await endLeftovers(this.cluster, this.options.logger);
-        if (this.stopping.signal.aborted) break;
+        if (this.stopping.signal.aborted) return;
         await this.run(port);
-        this.options.logger.info('Postgres is running again');
-        break;
+        this.backoff.succeeded();
+        return;
       } catch (error) {
         this.server = null;
-        if (this.stopping.signal.aborted) break;
-        this.options.logger.error(`Postgres did not start, next attempt in ${pause} ms: ${messageOf(error)}`);
+        if (this.stopping.signal.aborted) return;
+        pause = this.backoff.failed(error);
       }
     }
-    return pause;
   }
 
   /** False when we are stopping. */
@@ -157,7 +161,14 @@ class Supervisor {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Puts the fields of a failure into its text: a plain logger takes nothing else. */
+const withDetails = (logger: PlainLogger): BackoffOptions['logger'] => ({
+  info: (_, text) => logger.info(text),
+  warn: (fields, text) => {
+    const { err, retryInMs } = fields as { readonly err: unknown; readonly retryInMs: number };
+    logger.error(`${text} in ${retryInMs} ms: ${err instanceof Error ? err.message : String(err)}`);
+  },
+});
 
 /**
  * The same port at each start if it can be had, so that tools find the database again; above the registered services

@@ -1,3 +1,4 @@
+export * from './backoff.js';
 export * from './changes.js';
 export * from './checks.js';
 export * from './decider.js';

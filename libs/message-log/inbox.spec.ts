@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import kafkajs, { type Message } from 'kafkajs';
 import type { Logger } from '#kernel';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
@@ -93,11 +93,12 @@ describe('an inbox', () => {
     );
   });
 
-  it('comes again with what could not be taken, skips nothing, and says that it waits', async () => {
+  it('retries messages that could not be recorded, skips none, and logs the failure and the recovery', async () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 300));
     const { taken, collect, full } = collector(300);
-    const warn = vi.fn<Logger['warn']>();
+    const lines: { readonly text: string }[] = [];
+    const keep = (fields: object, text: string): void => void lines.push({ text, ...fields });
     let failures = 0;
     openInbox(
       topic,
@@ -105,12 +106,14 @@ describe('an inbox', () => {
         if ((failures += 1) <= 3) return Promise.reject(new Error('the database is away'));
         return Promise.resolve(collect(messages));
       },
-      { ...quiet, warn },
+      { ...quiet, info: keep, warn: keep },
     );
     await full;
     expect(new Set(taken).size).toBe(300);
-    const waits = warn.mock.calls.filter(([, text]) => text === 'messages cannot be recorded, will retry');
-    expect(waits.map(([context]) => (context as { retryInMs: number }).retryInMs)).toEqual([100, 200, 400]);
+    expect(lines.filter(({ text }) => text.startsWith('topic consumer'))).toMatchObject([
+      { text: 'topic consumer failed, will retry', topic, retryInMs: 100, err: { message: 'the database is away' } },
+      { text: 'topic consumer recovered', topic, failures: 3 },
+    ]);
   });
 
   it('puts aside what is rejected, as it came, with the reason and where it stood', async () => {

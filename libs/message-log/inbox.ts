@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
-import type { Logger } from '#kernel';
+import { Backoff, type Logger } from '#kernel';
 import { kafkaClient, type KafkaConnection } from './kafka-connection.js';
 import { inboxMetrics } from './metrics.js';
 import { openProducer, type OpenProducer } from './producer.js';
@@ -43,7 +43,7 @@ export class Inbox {
   private readonly rejectedTopic: string;
   private readonly stopping = new AbortController();
   private producer: OpenProducer | null = null;
-  private pause = RETRY_FIRST_MS;
+  private readonly backoff: Backoff;
   private loop: Promise<void> = Promise.resolve();
 
   constructor(
@@ -54,6 +54,8 @@ export class Inbox {
   ) {
     this.kafka = kafkaClient(connection, logger);
     this.rejectedTopic = `${topic}.rejected`;
+    const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
+    this.backoff = new Backoff({ logger, subject: 'topic consumer', fields: { topic }, ...pauses });
   }
 
   start(): void {
@@ -72,7 +74,7 @@ export class Inbox {
       try {
         await this.read();
       } catch (error) {
-        await this.failed(error, 'topic cannot be read, will retry');
+        await this.failed(error);
       }
     }
     await this.closeProducer();
@@ -113,6 +115,8 @@ export class Inbox {
   private endOf(consumer: Consumer, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     consumer.on(consumer.events.CRASH, ({ payload: { error } }) => reject(error));
+    // A topic without messages has recovered when the group gives out its partitions.
+    consumer.on(consumer.events.GROUP_JOIN, () => this.backoff.succeeded());
     this.stopping.signal.addEventListener('abort', () => resolve(), { signal });
     if (this.stopping.signal.aborted) resolve();
     // It may crash while `run` is still on its way.
@@ -150,22 +154,20 @@ export class Inbox {
     do {
       try {
         const done = await work();
-        this.pause = RETRY_FIRST_MS;
+        this.backoff.succeeded();
         return done;
       } catch (error) {
-        await this.failed(error, 'messages cannot be recorded, will retry');
+        await this.failed(error);
       }
     } while (isOurs());
     return null;
   }
 
-  private async failed(error: unknown, text: string): Promise<void> {
-    if (this.stopping.signal.aborted) return;
-    const { topic, pause } = this;
-    inboxMetrics.failures.inc({ topic });
-    this.logger.warn({ err: error, topic, retryInMs: pause }, text);
-    await wait(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-    this.pause = Math.min(pause * 2, RETRY_MAX_MS);
+  private async failed(error: unknown): Promise<void> {
+    const { signal } = this.stopping;
+    if (signal.aborted) return;
+    inboxMetrics.failures.inc({ topic: this.topic });
+    await wait(this.backoff.failed(error), undefined, { signal }).catch(() => undefined);
   }
 
   private rejectionsAmong(

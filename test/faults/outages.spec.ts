@@ -14,13 +14,16 @@ let folder: string;
 let postgres: EmbeddedPostgres;
 let product: Product;
 
+/** One for all processes of this spec: a database accepts no other key than the first. */
+const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+
 beforeEach(async () => {
   // As a Postgres of the operator's, elsewhere: cadastre knows its address and nothing else of it.
   folder = await mkdtemp(join(tmpdir(), 'cadastre-postgres-'));
   postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   product = await makeProduct({
     DATABASE_URL: postgres.url,
-    CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
   });
   await product.start();
 });
@@ -83,4 +86,67 @@ describe('a Postgres that is killed', () => {
     // It may come back under another address here; afterEach only wants something to stop.
     postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   });
+});
+
+describe('followers and scheduled jobs during an outage of Postgres', () => {
+  /** By the name of each follower and scheduled job. */
+  const failuresByName = async (): Promise<Map<string, number>> => {
+    const text = await (await fetch(`${product.url}/metrics`)).text();
+    const pattern =
+      /^cadastre_(?:follower|scheduled_job)_failures_total\{(?:follower|scheduled_job)="(\w+)"\} (\d+)$/gm;
+    return new Map([...text.matchAll(pattern)].map(([, name = '', count]) => [name, Number(count)]));
+  };
+
+  /** Log lines about a follower or a scheduled job, as `name: text`. */
+  const linesOf = (output: string): readonly string[] =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { readonly follower?: string; readonly scheduledJob?: string; msg: string })
+      .filter(({ msg }) => /^(?:follower|scheduled job) (?:failed|still fails|recovered)/.test(msg))
+      .map(({ follower, scheduledJob, msg }) => `${follower ?? scheduledJob}: ${msg}`);
+
+  it(
+    'wait as long as they say, and log their first failure and their recovery',
+    async () => {
+      await product.remove();
+      product = await makeProduct({
+        DATABASE_URL: postgres.url,
+        CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+        LOG_LEVEL: 'info',
+      });
+      await product.start('projector');
+      await until(() => product.output().split('follower leads').length > 6, 'followers lead');
+      const started = performance.now();
+      await postgres.stop();
+      // Jobs that rest until their next run notice the outage then.
+      const followers = ['audit_trail', 'workspace_history', 'run_queue', 'state_sweeper', 'configuration_sweeper'];
+      await until(async () => {
+        const failures = await failuresByName();
+        return [...followers, 'forgotten_names'].every((name) => (failures.get(name) ?? 0) >= 5);
+      }, 'each of them has failed five times');
+      const seconds = (performance.now() - started) / 1_000;
+      for (const [name, count] of await failuresByName()) {
+        // 100 ms, 200 ms and so on, up to 5 s between two failures.
+        expect({ name, few: count <= 8 + seconds / 5 }).toEqual({ name, few: true });
+      }
+      postgres = await startEmbeddedPostgres({ folder, logger: quiet });
+      const linesAbout = (name: string): string[] =>
+        linesOf(product.output()).filter((line) => line.startsWith(`${name}: `));
+      await until(
+        () => followers.every((name) => linesAbout(name).some((line) => line.endsWith('recovered'))),
+        'the followers have recovered',
+      );
+      const minutes = (performance.now() - started) / 60_000;
+      for (const name of followers) {
+        const lines = linesAbout(name);
+        expect([lines[0], lines.at(-1)]).toEqual([
+          `${name}: follower failed, will retry`,
+          `${name}: follower recovered`,
+        ]);
+        expect(lines.length).toBeLessThanOrEqual(2 + minutes);
+      }
+    },
+    LONG,
+  );
 });

@@ -1,11 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { freePorts } from './free-ports.js';
 
 /** How a process of the product ended, and what it said. */
@@ -24,8 +25,18 @@ export type Product = {
   readonly adminToken: string;
   /** Starts it, whole or one of its processes, and resolves when it says that it is ready. */
   start(process?: 'serve' | 'gateway' | 'projector' | 'publisher'): Promise<void>;
+  /** Starts it with `npm start`; signals then go to npm. */
+  startWithNpm(): Promise<void>;
+  /** The process of the server itself, also when npm has started it. */
+  serverPid(): number;
+  /** SIGKILL for npm alone, after `startWithNpm`. */
+  killNpm(): Promise<Ended>;
+  /** Closes standard output and error as a closing terminal does, and sends its SIGHUP. */
+  hangUp(): Promise<Ended>;
   /** Starts it, and ends it while its own Postgres is starting; resolves when the process is gone. */
   endDuringStart(signal: NodeJS.Signals): Promise<Ended>;
+  /** What it has written to stdout since it was started. */
+  output(): string;
   /** Whether its own Postgres has left a process that may still run. */
   postgresIsLeft(): boolean;
   /** SIGKILL; resolves when the process is gone. */
@@ -36,6 +47,8 @@ export type Product = {
   stop(): Promise<Ended>;
   /** A command beside it or alone, such as `verify`. */
   run(...args: readonly string[]): Promise<Ended>;
+  /** The same with other settings; an empty one counts as absent. */
+  runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended>;
   /** Where its own Postgres answers, while it runs. */
   databaseUrl(): Promise<string>;
   /** Ends what still runs, and removes its data. */
@@ -87,11 +100,25 @@ const statusOf = (url: string): Promise<number | null> =>
     request.once('error', () => resolve(null));
   });
 
-type Running = { readonly child: ChildProcess; readonly ended: Promise<Ended>; over(): boolean };
+type Running = {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly ended: Promise<Ended>;
+  over(): boolean;
+  output(): string;
+};
 
 const launch = (folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Running => {
   const main = join(folder, 'dist/apps/cadastre/src/main.js');
-  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return follow(spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+};
+
+/** The scripts of package.json find the same Node as these tests run on. */
+const launchWithNpm = (folder: string, env: Readonly<Record<string, string>>): Running => {
+  const PATH = `${dirname(process.execPath)}${delimiter}${env['PATH'] ?? ''}`;
+  return follow(spawn('npm', ['start'], { cwd: folder, env: { ...env, PATH }, stdio: ['ignore', 'pipe', 'pipe'] }));
+};
+
+const follow = (child: ChildProcessByStdio<null, Readable, Readable>): Running => {
   let over = false;
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
@@ -104,7 +131,7 @@ const launch = (folder: string, args: readonly string[], env: Readonly<Record<st
       setImmediate(() => resolve({ code, signal, ...output }));
     });
   });
-  return { child, ended, over: () => over };
+  return { child, ended, over: () => over, output: () => output.stdout };
 };
 
 export const makeProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
@@ -152,6 +179,17 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
       server = launch(build, [name], env);
       await until(isReady, `cadastre ${name} is ready`);
     },
+    startWithNpm: async () => {
+      server = launchWithNpm(build, env);
+      await until(isReady, 'cadastre is ready under npm');
+    },
+    serverPid: () => Number.parseInt(contentOf(join(dataFolder, 'pid')), 10),
+    killNpm: () => end('SIGKILL'),
+    hangUp: () => {
+      server?.child.stdout.destroy();
+      server?.child.stderr.destroy();
+      return end('SIGHUP');
+    },
     endDuringStart: async (signal) => {
       const before = postgres();
       server = launch(build, ['serve'], env);
@@ -159,6 +197,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
       await until(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
       return end(signal);
     },
+    output: () => server?.output() ?? '',
     postgresIsLeft: () => postgres() !== '',
     kill: () => end('SIGKILL'),
     killWithPostgres: () => {
@@ -167,6 +206,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     },
     stop: () => end('SIGTERM'),
     run: (...args) => launch(build, args, env).ended,
+    runWith: (other, ...args) => launch(build, args, { ...env, ...other }).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {
       if (server && !server.over()) await end('SIGKILL');

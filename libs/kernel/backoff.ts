@@ -1,0 +1,81 @@
+import type { Logger } from './ports.js';
+
+export type BackoffOptions = {
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** What is retried, as the log lines name it: `follower` gives "follower failed, will retry". */
+  readonly subject: string;
+  /** Fields of every line, such as the follower's name. */
+  readonly fields?: object;
+  /** The first pause. Each further failure doubles it, up to `maxMs`. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** How long the work has to succeed before the pause starts at `firstMs` again. Default: one success is enough. */
+  readonly stableMs?: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+};
+
+/** While the work keeps failing, one line in this time. */
+const REPEAT_MS = 60_000;
+/** Work that fails and succeeds in turn starts a new outage in the log at most once in this time. */
+const NEXT_OUTAGE_MS = 10_000;
+
+/**
+ * The pauses and the log lines of a loop that retries: the first failure, then one line a minute with the number of
+ * failures, then the recovery. The caller waits for as long as `failed` says.
+ */
+export class Backoff {
+  private readonly now: () => number;
+  private pause: number;
+  /** Since the last recovery in the log. */
+  private failures = 0;
+  private failingSince: number | null = null;
+  private succeededAt = 0;
+  private announced = false;
+  private lastLineAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: BackoffOptions) {
+    this.now = options.now ?? (() => performance.now());
+    this.pause = options.firstMs;
+  }
+
+  /** Records a failure. Returns how many milliseconds to wait before the next attempt. */
+  failed(error: unknown): number {
+    const now = this.now();
+    const { firstMs, maxMs, stableMs = 0, logger, subject, fields } = this.options;
+    if (this.failingSince === null) {
+      this.failingSince = now;
+      if (now - this.succeededAt >= stableMs) this.pause = firstMs;
+    }
+    const retryInMs = this.pause;
+    this.pause = Math.min(retryInMs * 2, maxMs);
+    this.failures += 1;
+    const { failures, announced } = this;
+    if (now - this.lastLineAt < (announced ? REPEAT_MS : NEXT_OUTAGE_MS)) return retryInMs;
+    this.lastLineAt = now;
+    this.announced = true;
+    const count = failures > 1 ? { failures, failingForSeconds: seconds(now - this.failingSince) } : {};
+    logger.warn(
+      { err: error, ...fields, ...count, retryInMs },
+      `${subject} ${announced ? 'still fails' : 'failed'}, will retry`,
+    );
+    return retryInMs;
+  }
+
+  /** Records a success. Call it after each one: it costs nothing while nothing fails. */
+  succeeded(): void {
+    if (this.failingSince === null) return;
+    const now = this.now();
+    const failingForSeconds = seconds(now - this.failingSince);
+    this.failingSince = null;
+    this.succeededAt = now;
+    if (!this.announced) return;
+    const { failures } = this;
+    this.announced = false;
+    this.failures = 0;
+    const { logger, fields, subject } = this.options;
+    logger.info({ ...fields, failures, failingForSeconds }, `${subject} recovered`);
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms / 1_000);
