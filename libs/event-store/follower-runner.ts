@@ -2,6 +2,7 @@ import { Backoff, sql, type Logger, type LogPosition, type Recorded, type Sql } 
 import { followerLock } from './advisory-lock.js';
 import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
+import { reportLag } from './follower-lag.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
@@ -13,6 +14,8 @@ const IDLE_MAX_MS = 1_000;
 // Between two looks at a log that grows slowly: a look costs as much CPU as a write, however little it finds.
 const GATHER_MS = 20;
 const GATHER_SOME_TYPES_MS = 100;
+// In a log that never rests. The stored checkpoint is what other processes see of the lag.
+const CHECKPOINT_MS = 5_000;
 const STANDBY_MS = 1_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
@@ -22,7 +25,7 @@ const RETRY_MAX_MS = 5_000;
  *
  * - **standby**: somebody else holds the follower's advisory lock; asked again every second.
  * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
- *   Where nothing comes back, the new checkpoint is remembered, and stored as soon as the log is quiet.
+ *   Where nothing comes back, the new checkpoint is remembered, and stored when the log is quiet, or after 5 s.
  *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
  *   Where a look has found little, the next one waits for a moment: more come together then.
  * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the
@@ -45,7 +48,8 @@ export class FollowerRunner {
   }
 
   start(): void {
-    this.loop = this.keepGoing();
+    const endReport = reportLag(this.store.database, this.follower.name);
+    this.loop = this.keepGoing().finally(endReport);
   }
 
   /** Resolves when the batch in hand is finished and the lock is free for the next. */
@@ -93,9 +97,11 @@ export class FollowerRunner {
     const [stored] = await session.run<LogPosition>(readCheckpoint(name));
     let checkpoint = stored ?? LOG_START;
     let read = checkpoint;
+    let committedAt = performance.now();
     const commit = async (statements: readonly Sql[]): Promise<void> => {
       await session.pipeline([...statements, advanceCheckpoint(name, checkpoint, read)]);
       checkpoint = read;
+      committedAt = performance.now();
     };
     const next = async (): Promise<Recorded | undefined> => {
       const events = await this.store.read(read, batch, (statement) => session.run(statement), options);
@@ -103,7 +109,8 @@ export class FollowerRunner {
       if (!last) return undefined;
       const statements = await this.follower.follow(events, session, this.store);
       read = { transaction: last.transaction, position: last.position };
-      if (!only || statements.length > 0) await commit(statements);
+      const isDue = performance.now() - committedAt > CHECKPOINT_MS;
+      if (!only || statements.length > 0 || isDue) await commit(statements);
       followerMetrics.events.inc({ follower: name }, events.length);
       return last;
     };
@@ -122,7 +129,6 @@ export class FollowerRunner {
         continue;
       }
       idle = IDLE_FIRST_MS;
-      followerMetrics.lag.set({ follower: name }, (Date.now() - Date.parse(last.time)) / 1_000);
       // Not all of a batch may have been handed over: how much there was, positions tell, nearly.
       if (last.position - position < batch / 2) await this.gather(only ? GATHER_SOME_TYPES_MS : GATHER_MS);
     }

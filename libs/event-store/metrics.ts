@@ -1,4 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
+import { currentLags } from './follower-lag.js';
 
 /** Served at /metrics (docs/operations.md lists them). */
 export const followerMetrics = {
@@ -14,8 +15,14 @@ export const followerMetrics = {
   }),
   lag: new Gauge({
     name: 'cadastre_follower_lag_seconds',
-    help: 'Age of the last event handled, when it was handled',
+    help: 'Age of the oldest event that a follower has not handled, at the time of the scrape',
     labelNames: ['follower'],
+    async collect() {
+      const lags = await currentLags();
+      // A lag that cannot be read is left out: an old value would look like a follower that keeps up.
+      this.reset();
+      for (const { follower, seconds } of lags) this.set({ follower }, seconds);
+    },
   }),
 };
 
