@@ -1,20 +1,28 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
-import pRetry from 'p-retry';
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
-import { Database, EventStore, Forgetting, isAheadOfCluster, isOutage, migrate, viewsOf } from '#event-store';
 import {
-  createLogger,
-  DataFolderInUse,
-  keepSecret,
-  RandomIds,
-  startEmbeddedPostgres,
-  SystemClock,
-  takeDataFolder,
-  type Settings,
-} from '#host';
-import type { Clock, Ids } from '#kernel';
+  Database,
+  EventStore,
+  Forgetting,
+  isAheadOfCluster,
+  isOutage,
+  migrate,
+  NoSite,
+  PostgresTooOld,
+  viewsOf,
+  WrongEncryptionKey,
+} from '#event-store';
+import { createLogger, RandomIds, StartRefused, SystemClock, type Settings } from '#host';
+import { Backoff, codeOf, type Clock, type Ids } from '#kernel';
+import { describeDatabaseError } from './database-errors.js';
+import {
+  borrowFoundation,
+  describeMissingSite,
+  describeWrongKey,
+  openFoundation,
+  type Foundation,
+} from './foundation.js';
 import { registry, slices } from './slices.js';
 
 export type Logger = ReturnType<typeof createLogger>;
@@ -34,57 +42,8 @@ export type House = {
   close(): Promise<void>;
 };
 
-export type Foundation = { readonly databaseUrl: string; readonly encryptionKey: Buffer; close(): Promise<void> };
-
-const URL_FILE = 'database-url';
-// Four lanes carry more than a pool of sixteen: statements are pipelined (DESIGN decision 8).
-const LANES = 4;
-
-/** Settings name a database, or one is started in the data folder, which is then ours alone. */
-const layFoundation = async (settings: Settings, logger: Logger): Promise<Foundation> => {
-  if (settings.database.mode === 'url') {
-    // Required with DATABASE_URL: readSettings has seen to it.
-    if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
-    const close = (): Promise<void> => Promise.resolve();
-    return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
-  }
-  const folder = await takeDataFolder(settings.dataFolder);
-  const postgres = await startEmbeddedPostgres({
-    folder: join(settings.dataFolder, 'postgres'),
-    logger,
-    onExit: ({ restartIn }) => logger.error(`the embedded Postgres ended; it is started again in ${restartIn} ms`),
-  });
-  const databaseUrl = postgres.socketUrl ?? postgres.url;
-  const urlFile = join(settings.dataFolder, URL_FILE);
-  await writeFile(urlFile, databaseUrl, { mode: 0o600 });
-  return {
-    databaseUrl,
-    encryptionKey: await encryptionKeyOf(settings),
-    close: async () => {
-      await postgres.stop();
-      await rm(urlFile, { force: true });
-      folder.release();
-    },
-  };
-};
-
-const encryptionKeyOf = async (settings: Settings): Promise<Buffer> =>
-  settings.encryptionKey ??
-  Buffer.from(
-    await keepSecret(settings.dataFolder, 'encryption-key', () => randomBytes(32).toString('base64')),
-    'base64',
-  );
-
-/** For commands that work beside a running server: its database, or one started for the time of the command. */
-const borrowFoundation = async (settings: Settings, logger: Logger): Promise<Foundation> => {
-  try {
-    return await layFoundation(settings, logger);
-  } catch (error) {
-    if (!(error instanceof DataFolderInUse)) throw error;
-    const databaseUrl = await readFile(join(settings.dataFolder, URL_FILE), 'utf8');
-    return { databaseUrl, encryptionKey: await encryptionKeyOf(settings), close: () => Promise.resolve() };
-  }
-};
+// Four pipelined connections carry more than a pool of sixteen (ADR 7).
+const READ_CONNECTIONS = 4;
 
 export type HouseOptions = {
   readonly name: string;
@@ -95,7 +54,7 @@ export type HouseOptions = {
 export const openHouse = async (settings: Settings, { name, beside }: HouseOptions): Promise<House> => {
   const logger = createLogger(settings.logLevel);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
-  const foundation = await (beside ? borrowFoundation : layFoundation)(settings, logger);
+  const foundation = await (beside ? borrowFoundation : openFoundation)(settings, logger);
   return houseOn(foundation, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
 };
 
@@ -103,7 +62,11 @@ type Furniture = Pick<House, 'settings' | 'logger' | 'clock' | 'ids'> & { readon
 
 export const houseOn = (foundation: Foundation, { name, ...furniture }: Furniture): House => {
   const { databaseUrl, encryptionKey } = foundation;
-  const database = new Database({ url: databaseUrl, connections: LANES, applicationName: `cadastre ${name}` });
+  const database = new Database({
+    url: databaseUrl,
+    connections: READ_CONNECTIONS,
+    applicationName: `cadastre ${name}`,
+  });
   const projections = slices.flatMap((slice) => slice.projections);
   const store = new EventStore(database, registry, projections, furniture.clock, furniture.ids, encryptionKey);
   return {
@@ -130,23 +93,71 @@ export const inspectBlobs = ({ blobs, logger }: Pick<House, 'blobs' | 'logger'>)
     logger.warn(`the bucket of blobs cannot be used at the moment, or not safely: ${error.message}`);
   });
 
+export type MigrationOptions = {
+  /** How often a database that is away is tried again. */
+  readonly retries: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal;
+  /** False: an empty database is refused instead of becoming a new site. */
+  readonly mayInitialise?: boolean;
+};
+
+const DISK_FULL = '53100';
+
+/** Whether waiting can help. It cannot for a full disk, and the operator should hear of that. */
+const isWorthWaitingFor = (error: unknown): boolean => isOutage(error) && codeOf(error) !== DISK_FULL;
+
+const untilDatabaseAnswers = async <T>(
+  work: () => Promise<T>,
+  logger: Logger,
+  { retries, signal }: MigrationOptions,
+): Promise<T> => {
+  const backoff = new Backoff({ logger, subject: 'connection to the database', firstMs: 500, maxMs: 5_000 });
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const done = await work();
+      backoff.succeeded();
+      return done;
+    } catch (error) {
+      if (!isWorthWaitingFor(error) || attempt >= retries) throw error;
+      await delay(backoff.failed(error), undefined, signal ? { signal } : {});
+    }
+  }
+};
+
 /**
  * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is
- * away: nobody has to start us again when it comes.
+ * away: nobody has to start the process again when it comes. Throws StartRefused for what only the operator can change.
  */
-export const migrateHouse = async ({ databaseUrl, store, logger }: House): Promise<void> => {
-  const ran = await pRetry(() => migrate(databaseUrl, slices), {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 500,
-    maxTimeout: 5_000,
-    shouldRetry: ({ error }) => isOutage(error),
-    onFailedAttempt: ({ error }) => logger.warn(`the database is not available (${error.message}); trying again`),
+export const migrateHouse = async (house: House, options: MigrationOptions): Promise<void> => {
+  const { databaseUrl, encryptionKey, settings, store, logger } = house;
+  const { signal, mayInitialise = true } = options;
+  const { migrations, undecryptable } = await untilDatabaseAnswers(
+    () => migrate(databaseUrl, slices, { encryptionKey, mayInitialise }),
+    logger,
+    options,
+  ).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw new StartRefused(describeMigrationError(error, settings), { cause: error });
   });
-  if (ran.length > 0) logger.info(`migrations applied: ${ran.join(', ')}`);
+  if (migrations.length > 0) logger.info(`migrations applied: ${migrations.join(', ')}`);
+  if (undecryptable > 0) {
+    logger.warn(
+      { undecryptable },
+      'the database holds values that another encryption key encrypted; they cannot be read. Run cadastre verify',
+    );
+  }
   if (await isAheadOfCluster(store.database)) {
     logger.error(
       'the log is ahead of this cluster’s transaction counter, as after restoring a dump: followers stand still. ' +
         'Run deploy/after-restore.sql (docs/operations.md)',
     );
   }
+};
+
+const describeMigrationError = (error: unknown, settings: Settings): string => {
+  if (error instanceof WrongEncryptionKey) return describeWrongKey(settings);
+  if (error instanceof NoSite) return describeMissingSite(settings);
+  if (error instanceof PostgresTooOld) return `DATABASE_URL: ${error.message}`;
+  return describeDatabaseError(error, settings);
 };

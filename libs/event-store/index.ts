@@ -20,7 +20,16 @@ export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { forgottenNames, Forgetting } from './forgetting.js';
 export { FollowerRunner } from './follower-runner.js';
-export { migrate } from './migrate.js';
+export { fingerprintOf, WrongEncryptionKey, type EncryptedColumn } from './encryption-key.js';
+export {
+  inspectDatabase,
+  migrate,
+  NoSite,
+  OLDEST_POSTGRES,
+  PostgresTooOld,
+  type DatabaseState,
+  type Migrated,
+} from './migrate.js';
 export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { rest } from './rest.js';

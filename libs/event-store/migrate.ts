@@ -1,41 +1,174 @@
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKey, type KeyCheck } from './encryption-key.js';
 import type { Slice } from './slice.js';
+
+/** The server runs an older Postgres than Cadastre can use. */
+export class PostgresTooOld extends Error {
+  constructor(version: number) {
+    super(
+      `the server runs Postgres ${Math.floor(version / 10_000)}, and Cadastre needs ${OLDEST_POSTGRES} or later; ` +
+        'upgrade the server, or name another one',
+    );
+    this.name = 'PostgresTooOld';
+  }
+}
+
+/** Cadastre is tested with 18; 14 is the first that has what the statements use. */
+export const OLDEST_POSTGRES = 14;
+
+/** `version` as in `server_version_num`, for example 180001. */
+export const demandPostgres = (version: number): void => {
+  if (version < OLDEST_POSTGRES * 10_000) throw new PostgresTooOld(version);
+};
+
+/** The database holds no tables of Cadastre, and the caller may not create them. */
+export class NoSite extends Error {
+  constructor() {
+    super('the database holds no site');
+    this.name = 'NoSite';
+  }
+}
+
+export type MigrateOptions = {
+  /** Without a key, which is for tests that make many databases, no key is checked or recorded. */
+  readonly encryptionKey?: Buffer;
+  /** False: throw NoSite instead of creating the tables in an empty database. */
+  readonly mayInitialise?: boolean;
+};
+
+export type Migrated = {
+  /** Names of the migrations that ran. */
+  readonly migrations: readonly string[];
+  /** How many values in the database the encryption key does not open. */
+  readonly undecryptable: number;
+};
 
 /**
  * Brings the database up to date: this library's tables first, then each slice's, in the order they are listed.
  * Migrations are forward-only SQL files; each slice keeps its own numbering. Two processes that start at once wait for
- * one another. Resolves to the names of those that ran.
+ * one another.
+ *
+ * Throws WrongEncryptionKey before it changes anything if the database is encrypted with another key.
  */
-export const migrate = async (url: string, slices: readonly Slice[]): Promise<string[]> => {
+export const migrate = async (
+  url: string,
+  slices: readonly Slice[],
+  { encryptionKey, mayInitialise = true }: MigrateOptions = {},
+): Promise<Migrated> => {
   const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    const ran: string[] = [];
-    for (const [name, folder] of [['event_store', new URL('./sql/', import.meta.url)], ...foldersOf(slices)] as const) {
-      const done = await runner({
-        dbClient: client,
-        dir: fileURLToPath(folder),
-        direction: 'up',
-        migrationsSchema: 'migrations',
-        createMigrationsSchema: true,
-        migrationsTable: name,
-        noLock: true,
-        log: () => undefined,
-      });
-      ran.push(...done.map((migration) => migration.name));
-    }
-    return ran;
+    demandPostgres(await versionOf(client));
+    if (!mayInitialise && !(await hasTables(client))) throw new NoSite();
+    const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, slices) : null;
+    const migrations = await runMigrations(client, slices);
+    if (encryptionKey && keyCheck?.isRecorded === false) await recordEncryptionKey(client, encryptionKey);
+    return { migrations, undecryptable: keyCheck?.undecryptable ?? 0 };
   } finally {
     await client.end();
   }
 };
 
+/** Resolves to the names of those that ran. */
+const runMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<string[]> => {
+  const migrations: string[] = [];
+  for (const [name, folder] of [OWN_FOLDER, ...foldersOf(slices)]) {
+    const done = await runner({
+      dbClient: client,
+      dir: fileURLToPath(folder),
+      direction: 'up',
+      migrationsSchema: 'migrations',
+      createMigrationsSchema: true,
+      migrationsTable: name,
+      noLock: true,
+      log: () => undefined,
+    });
+    migrations.push(...done.map((migration) => migration.name));
+  }
+  return migrations;
+};
+
+const versionOf = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query<{ version: number }>(
+    `select current_setting('server_version_num')::integer as version`,
+  );
+  return rows[0]?.version ?? 0;
+};
+
+const hasTables = async (client: pg.Client): Promise<boolean> => {
+  const { rowCount } = await client.query(`select where to_regclass('event_store.events') is not null`);
+  return rowCount === 1;
+};
+
 const LOCK = 7_311_640_105;
+
+const OWN_FOLDER: [string, URL] = ['event_store', new URL('./sql/', import.meta.url)];
 
 const foldersOf = (slices: readonly Slice[]): [string, URL][] =>
   slices.flatMap(({ name, migrations }) =>
     migrations ? [[name.replaceAll('-', '_'), migrations] as [string, URL]] : [],
   );
+
+/** What doctor reports of a database; reading it changes nothing. */
+export type DatabaseState = {
+  /** As in `server_version_num`, for example 180001. */
+  readonly version: number;
+  readonly missingExtensions: readonly string[];
+  /** Names of migrations that have not run yet. */
+  readonly pending: readonly string[];
+  readonly hasSite: boolean;
+  readonly clock: Date;
+  /** Null if the key is another one. */
+  readonly key: KeyCheck | null;
+};
+
+const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+
+export const inspectDatabase = async (
+  url: string,
+  slices: readonly Slice[],
+  encryptionKey: Buffer,
+): Promise<DatabaseState> => {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'cadastre doctor',
+    connectionTimeoutMillis: 5_000,
+  });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ extensions: string[]; clock: Date }>(
+      'select clock_timestamp() as clock, array(select extname::text from pg_extension) as extensions',
+    );
+    const [{ extensions, clock } = { extensions: [], clock: new Date(0) }] = rows;
+    return {
+      version: await versionOf(client),
+      clock,
+      missingExtensions: EXTENSIONS.filter((name) => !extensions.includes(name)),
+      hasSite: await hasTables(client),
+      pending: await pendingMigrations(client, slices),
+      key: await checkEncryptionKey(client, encryptionKey, slices).catch((error: unknown) => {
+        if (error instanceof WrongEncryptionKey) return null;
+        throw error;
+      }),
+    };
+  } finally {
+    await client.end();
+  }
+};
+
+const pendingMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<readonly string[]> => {
+  const pending: string[] = [];
+  for (const [name, folder] of [OWN_FOLDER, ...foldersOf(slices)]) {
+    const known = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
+    const ran =
+      known.rowCount === 1 ? await client.query<{ name: string }>(`select name from migrations.${name}`) : null;
+    const done = new Set(ran?.rows.map((row) => row.name));
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
+    pending.push(...files.map((file) => file.replace(/\.sql$/, '')).filter((migration) => !done.has(migration)));
+  }
+  return pending;
+};

@@ -1,4 +1,5 @@
 import type { Decider, EventKinds, EventRegistry, Message, Projection } from '#kernel';
+import type { EncryptedColumn } from './encryption-key.js';
 import type { Follower } from './follower.js';
 
 /** An aggregate as rebuild and verify need to know it: `prefix` is that of its stream ids, such as `ws`. */
@@ -16,6 +17,8 @@ export type Slice = {
   readonly followers: readonly Follower[];
   /** Folder of numbered, forward-only migrations; null where the slice has no tables. */
   readonly migrations: URL | null;
+  /** Where its tables hold values that are encrypted with the encryption key. */
+  readonly encryptedColumns?: readonly EncryptedColumn[];
 };
 
 /** Forgets the event union on purpose: the registry is looked up by a name read from the log. */

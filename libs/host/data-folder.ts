@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { contentOf, writeAtomically } from './atomic-file.js';
 import { isAlive } from './signals.js';
+import { StartRefused } from './start-refused.js';
 
 /** Another process holds the folder. The message says which one and what can be done. */
 export class DataFolderInUse extends Error {
@@ -86,7 +87,7 @@ export const keepSecret = async (
     const secret = kept.trim();
     // Never replaced by a new one: what was encrypted with the lost one would be lost with it, silently.
     if (secret === '')
-      throw new Error(`${file} is empty: restore it from a backup, or remove it to have a new one made`);
+      throw new StartRefused(`${file} is empty: restore it from a backup, or remove it to have a new one made`);
     return secret;
   }
   const secret = await make();

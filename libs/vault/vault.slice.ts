@@ -1,5 +1,6 @@
 import { projectionOf, type Slice } from '#event-store';
 import { vault } from './vault.projection.js';
+import { PURPOSE } from './vault.js';
 
 export const vaultSlice: Slice = {
   name: 'vault',
@@ -8,4 +9,5 @@ export const vaultSlice: Slice = {
   projections: [projectionOf(vault)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
+  encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],
 };

@@ -1,6 +1,9 @@
 import { sql, type Sql } from '#kernel';
 import { Envelope, type Database } from '#event-store';
 
+/** Part of the key derivation: another value opens no secret that is there. */
+export const PURPOSE = 'vault';
+
 /**
  * Secrets that must be read again: sensitive variables, private keys. They lie encrypted beside the log and never in it;
  * events hold their ids. What changes them are statements for the append's transaction (`read` of EventStore.handle), so
@@ -16,7 +19,7 @@ export class Vault {
     private readonly database: Database,
     encryptionKey: Buffer,
   ) {
-    this.envelope = new Envelope(encryptionKey, 'vault');
+    this.envelope = new Envelope(encryptionKey, PURPOSE);
   }
 
   /** Puts the secret there, in the place of one of the same id. */

@@ -6,11 +6,14 @@ import { slices } from '../../slices.js';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+/** About ten seconds: somebody waits for the command, and a script must not hang. */
+const RETRIES = 4;
+
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
 const inside = async (settings: Settings, work: (house: House) => Promise<void>): Promise<void> => {
   const house = await openHouse(settings, { name: 'command', beside: true });
   try {
-    await migrateHouse(house);
+    await migrateHouse(house, { retries: RETRIES });
     await work(house);
   } finally {
     await house.close();

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { BadSettings, DataFolderInUse, readSettings, settingsHelp, type Settings } from '#host';
+import { BadSettings, DataFolderInUse, readSettings, settingsHelp, StartRefused, type Settings } from '#host';
 import { Refused } from '#kernel';
 import { providerCommand } from '../../provider/src/program.js';
 import {
@@ -20,6 +20,7 @@ const isPortTaken = (error: unknown): error is Error =>
 const explained = (error: unknown): error is Error =>
   error instanceof BadSettings ||
   error instanceof DataFolderInUse ||
+  error instanceof StartRefused ||
   error instanceof UnknownView ||
   error instanceof Refused ||
   isPortTaken(error);

@@ -38,7 +38,7 @@ const together = async (settings: Settings, name: string, open: (house: House, o
     if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped cleanly');
   };
   try {
-    await migrateHouse(house);
+    await migrateHouse(house, { retries: Number.POSITIVE_INFINITY });
     await open(house, (running) => void stops.push(running));
   } catch (error) {
     await stop();

@@ -1,0 +1,34 @@
+import { isOutage } from '#event-store';
+import { codeOf } from '#kernel';
+import type { Settings } from '#host';
+
+const EXTENSIONS = 'the extensions pg_trgm and btree_gin';
+
+/** SQLSTATEs that an operator can do something about, and what. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '28P01': 'correct the user and password in the URL',
+  '28000': 'correct the user in the URL, or allow it in pg_hba.conf of the server',
+  '3D000': 'create the database, or correct its name in the URL',
+  '42501': `let the user create schemas in the database, or let an administrator create ${EXTENSIONS}`,
+  '58P01': `install ${EXTENSIONS} on the server (package postgresql-contrib)`,
+  '0A000': `install ${EXTENSIONS} on the server (package postgresql-contrib)`,
+  '53100': 'free space on the disk of the database',
+  '53300': 'close connections, or raise max_connections of the server',
+  '25006': 'name the primary server: this one is read-only',
+};
+
+/** One line for the operator: why the database cannot be used at the start, and what to do. */
+export const describeDatabaseError = (error: unknown, { database }: Pick<Settings, 'database'>): string => {
+  const remedy = REMEDIES[codeOf(error) ?? ''] ?? (isOutage(error) ? remedyOfOutage(database.mode) : null);
+  const subject = database.mode === 'url' ? 'DATABASE_URL: ' : '';
+  return `${subject}the database cannot be used (${reasonOf(error)})${remedy === null ? '' : `; ${remedy}`}`;
+};
+
+const remedyOfOutage = (mode: Settings['database']['mode']): string =>
+  mode === 'url' ? 'start the database server, or correct the address in the URL' : 'try again';
+
+/** The message on one line; node reports a connection refused on several addresses by its code alone. */
+const reasonOf = (error: unknown): string => {
+  const text = error instanceof Error && error.message !== '' ? error.message : (codeOf(error) ?? String(error));
+  return text.trim().replaceAll(/\s*\n\s*/g, ' ');
+};

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  contentOf,
+  DataFolderInUse,
+  keepSecret,
+  StartRefused,
+  startEmbeddedPostgres,
+  takeDataFolder,
+  type PlainLogger,
+  type Settings,
+} from '#host';
+
+/** The database and the key that it is encrypted with. */
+export type Foundation = { readonly databaseUrl: string; readonly encryptionKey: Buffer; close(): Promise<void> };
+
+const URL_FILE = 'database-url';
+export const KEY_FILE = 'encryption-key';
+const KEY_LENGTH = 32;
+
+/** Whether the data folder holds a site: the embedded Postgres has been set up there. */
+export const hasEmbeddedSite = async ({ dataFolder }: Settings): Promise<boolean> =>
+  (await contentOf(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'))) !== null;
+
+/** The database of DATABASE_URL, or an embedded Postgres whose data folder this process holds until `close`. */
+export const openFoundation = async (settings: Settings, logger: PlainLogger): Promise<Foundation> => {
+  if (settings.database.mode === 'url') {
+    // readSettings requires it with DATABASE_URL.
+    if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
+    const close = (): Promise<void> => Promise.resolve();
+    return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
+  }
+  const folder = await takeDataFolder(settings.dataFolder);
+  // In the order in which they are undone: the last one first.
+  const undo: (() => void | Promise<void>)[] = [() => folder.release()];
+  const close = async (): Promise<void> => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    // Before Postgres runs: a database exists only if its key does.
+    const encryptionKey = await embeddedKey(settings, { make: !(await hasEmbeddedSite(settings)) });
+    const postgres = await startEmbeddedPostgres({
+      folder: join(settings.dataFolder, 'postgres'),
+      logger,
+    });
+    undo.push(() => postgres.stop());
+    const databaseUrl = postgres.socketUrl ?? postgres.url;
+    const urlFile = join(settings.dataFolder, URL_FILE);
+    await writeFile(urlFile, databaseUrl, { mode: 0o600 });
+    // Undone before Postgres stops: a command that starts then is refused instead of losing its connection.
+    undo.push(() => rm(urlFile, { force: true }));
+    return { databaseUrl, encryptionKey, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** For commands: the database of a server that runs on the same data folder, else as `openFoundation`. */
+export const borrowFoundation = async (settings: Settings, logger: PlainLogger): Promise<Foundation> => {
+  try {
+    return await openFoundation(settings, logger);
+  } catch (error) {
+    if (!(error instanceof DataFolderInUse)) throw error;
+    const databaseUrl = await contentOf(join(settings.dataFolder, URL_FILE));
+    if (databaseUrl === null) {
+      throw new StartRefused(
+        `the process that uses ${settings.dataFolder} is starting or stopping; try again in a few seconds`,
+        { cause: error },
+      );
+    }
+    return {
+      databaseUrl,
+      encryptionKey: await embeddedKey(settings, { make: false }),
+      close: () => Promise.resolve(),
+    };
+  }
+};
+
+/** The key of the settings, else the one in the data folder; only a new site may make one. */
+const embeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
+  if (settings.encryptionKey) return settings.encryptionKey;
+  const file = join(settings.dataFolder, KEY_FILE);
+  if (!make && (await contentOf(file)) === null) {
+    throw new StartRefused(
+      `CADASTRE_ENCRYPTION_KEY: not set, and ${file} is missing, yet there is a database that is encrypted; ` +
+        'restore the file from a backup, or set the key that the site was first started with',
+    );
+  }
+  const text = await keepSecret(settings.dataFolder, KEY_FILE, () => randomBytes(KEY_LENGTH).toString('base64'));
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== KEY_LENGTH) {
+    throw new StartRefused(`CADASTRE_ENCRYPTION_KEY: not set, and ${file} is damaged; restore it from a backup`);
+  }
+  return key;
+};
+
+/** What to do if the database is encrypted with another key. */
+export const describeWrongKey = ({ encryptionKey, dataFolder }: Settings): string => {
+  const key =
+    encryptionKey === null
+      ? `CADASTRE_ENCRYPTION_KEY: not set, and the key in ${join(dataFolder, KEY_FILE)}`
+      : 'CADASTRE_ENCRYPTION_KEY: this key';
+  return `${key} is not the one that the database is encrypted with; set the key that the site was first started with`;
+};
+
+/** What to do if a command finds no data. */
+export const describeMissingSite = ({ database, dataFolder }: Settings): string =>
+  database.mode === 'url'
+    ? 'DATABASE_URL: the database holds no site; correct the URL, or start the server once'
+    : `CADASTRE_DATA: there is no site in ${dataFolder}; name the folder of the server, or start the server once`;
