@@ -6,3 +6,4 @@ export { createLogger, NestLog, withoutSecrets, type LogLevel, type PlainLogger 
 export { RandomIds, SystemClock } from './machine.js';
 export { BadSettings, readSettings, settingsHelp, type Settings } from './settings.js';
 export { StartRefused } from './start-refused.js';
+export type { EnvironmentValues } from './secret-files.js';

@@ -268,5 +268,8 @@ describe('settings', () => {
     for (const name of ['HOST', 'PORT', 'CADASTRE_DATA', 'DATABASE_URL', 'CADASTRE_ENCRYPTION_KEY', 'LOG_LEVEL']) {
       expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
     }
+    for (const name of ['CADASTRE_ADMIN_TOKEN', 'DATABASE_URL', 'KAFKA_SASL_PASSWORD', 'CADASTRE_ENCRYPTION_KEY']) {
+      expect(help).toContain(`${name}_FILE`);
+    }
   });
 });

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { codeOf } from '#kernel';
 import { isLoopback, isWildcard } from './host-names.js';
-import { environment, variables } from './variables.js';
+import { fileVariableOf, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
+import { environment, secretNames, variables } from './variables.js';
 
 type Environment = z.output<typeof environment>;
 
@@ -67,17 +68,19 @@ export class BadSettings extends Error {
 export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
   // Compose files and charts pass `${VAR:-}`: set but empty means absent.
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const parsed = environment.safeParse(present);
+  const { values, lines: fileLines } = resolveSecretFiles(present);
+  const parsed = environment.safeParse(values);
   const lines = [
+    ...fileLines,
     ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
-    ...contradictions(present),
+    ...contradictions(values),
   ];
   if (!parsed.success || lines.length > 0) throw new BadSettings(lines);
   return settingsFrom(parsed.data);
 };
 
 /** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
-const contradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+const contradictions = (env: EnvironmentValues): readonly string[] => {
   const lines = [
     ...contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
     ...contradictionsOfBlobs(env),
@@ -108,7 +111,7 @@ const OF_THE_BUCKET = [
   'CADASTRE_S3_PATH_STYLE',
 ] as const satisfies readonly (keyof Environment)[];
 
-const contradictionsOfBlobs = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+const contradictionsOfBlobs = (env: EnvironmentValues): readonly string[] => {
   if (!env['CADASTRE_S3_BUCKET']) {
     return OF_THE_BUCKET.filter((name) => env[name]).map((name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`);
   }
@@ -177,6 +180,11 @@ const defaultPublicUrl = ({ HOST, PORT }: Environment, scheme: string): string =
   return new URL(`${scheme}://${isIPv6(name) ? `[${name}]` : name}:${PORT}`).origin;
 };
 
+/** How secrets are read from files, for `--help` and the documentation. */
+export const SECRET_FILES =
+  `A secret can also be in a file. Set the variable with _FILE at its end to the path of the file, instead of the ` +
+  `variable itself: ${secretNames.map(fileVariableOf).join(', ')}.`;
+
 /** For `--help`: each variable, its default, its meaning. */
 export const settingsHelp = (): string => {
   const rows = Object.entries(variables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
@@ -188,5 +196,7 @@ export const settingsHelp = (): string => {
     '',
     line('VARIABLE', 'DEFAULT', 'MEANING'),
     ...rows.map(({ name, otherwise, meaning }) => line(name, otherwise, meaning)),
+    '',
+    SECRET_FILES,
   ].join('\n');
 };

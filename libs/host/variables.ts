@@ -2,15 +2,11 @@ import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
 import { isHost } from './host-names.js';
+import { variable, type Variable } from './variable.js';
 
-/** A variable as `--help` tells it and as it is read. Messages say what is wanted and never what was given: it may be
- * a secret, or a secret put into the wrong variable. */
-type Variable<S extends z.ZodType> = { readonly otherwise: string; readonly meaning: string; readonly schema: S };
-
-const variable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
-  otherwise,
-  meaning,
-  schema,
+const secretVariable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
+  ...variable(otherwise, meaning, schema),
+  secret: true,
 });
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
@@ -109,12 +105,12 @@ export const variables = {
     'comma-separated addresses, or blocks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is believed',
     addressBlocks.default([]),
   ),
-  CADASTRE_ADMIN_TOKEN: variable(
+  CADASTRE_ADMIN_TOKEN: secretVariable(
     'made, printed once',
     'first admin token, at least 20 characters',
     z.string().min(20, 'must have at least 20 characters').exactOptional(),
   ),
-  DATABASE_URL: variable(
+  DATABASE_URL: secretVariable(
     'embedded Postgres',
     'postgres:// or postgresql:// URL of a Postgres of yours',
     matching(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
@@ -179,7 +175,7 @@ export const variables = {
     'true: addresses name the bucket in their path, not in their host; many stores other than Amazon want it',
     oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
-  CADASTRE_ENCRYPTION_KEY: variable(
+  CADASTRE_ENCRYPTION_KEY: secretVariable(
     'made, kept in the data folder',
     '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
     z
@@ -235,3 +231,8 @@ type Shape = { -readonly [Name in keyof typeof variables]: (typeof variables)[Na
 export const environment = z.object(
   Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as Shape,
 );
+
+/** The names of the variables that hold secrets. */
+export const secretNames: readonly string[] = Object.entries(variables)
+  .filter(([, { secret }]) => secret)
+  .map(([name]) => name);

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { codeOf } from '#kernel';
+import { secretNames } from './variables.js';
+
+export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
+
+/** The environment with each `NAME_FILE` replaced by `NAME`, and one line for each file that cannot be used. */
+export type ResolvedEnvironment = { readonly values: EnvironmentValues; readonly lines: readonly string[] };
+
+/** The variable that names the file of a secret, for example `DATABASE_URL_FILE`. */
+export const fileVariableOf = (name: string): string => `${name}_FILE`;
+
+/**
+ * Reads every secret whose `NAME_FILE` is set, so that a secret need not be in the environment, where child processes and
+ * inspection tools can see it. White space around the content is removed: editors and `echo` end a file with a newline.
+ */
+export const resolveSecretFiles = (values: EnvironmentValues): ResolvedEnvironment => {
+  const resolved: Record<string, string | undefined> = { ...values };
+  const lines: string[] = [];
+  for (const name of secretNames) {
+    const fileVariable = fileVariableOf(name);
+    const file = values[fileVariable];
+    if (file === undefined) continue;
+    if (values[name] !== undefined) {
+      lines.push(`${fileVariable}: ${name} is set too; remove one of the two`);
+      continue;
+    }
+    try {
+      resolved[name] = readSecret(file);
+    } catch (error) {
+      // Without the path: some operators put the secret itself there.
+      lines.push(`${fileVariable}: the file ${(error as Error).message}`);
+    }
+  }
+  return { values: resolved, lines };
+};
+
+const readSecret = (file: string): string => {
+  const content = readText(file).trim();
+  if (content === '') throw new Error('is empty; write the secret into it');
+  return content;
+};
+
+const readText = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot be read (${codeOf(error) ?? 'unknown reason'}); name a file that this user can read`, {
+      cause: error,
+    });
+  }
+};

@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+
+/** An environment variable: its default and meaning for `--help` and the documentation, and how it is parsed. */
+export type Variable<S extends z.ZodType> = {
+  readonly otherwise: string;
+  readonly meaning: string;
+  readonly schema: S;
+  /** Its value appears in no message, and `NAME_FILE` can name a file that holds it (secret-files.ts). */
+  readonly secret: boolean;
+};
+
+export const variable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
+  otherwise,
+  meaning,
+  schema,
+  secret: false,
+});
