@@ -4,6 +4,8 @@ export { DataFolderInUse, keepSecret, takeDataFolder, type DataFolder } from './
 export { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
 export { createLogger, NestLog, withoutSecrets, type LogLevel, type PlainLogger } from './logger.js';
 export { RandomIds, SystemClock } from './machine.js';
-export { BadSettings, readSettings, settingsHelp, type Settings } from './settings.js';
+export { BadSettings, parseSettings, readSettings, settingsHelp, type Settings } from './settings.js';
 export { StartRefused } from './start-refused.js';
+export { inspectMachine, portInUse, type ProcessKind } from './inspect-machine.js';
+export { settingWarnings } from './setting-warnings.js';
 export type { EnvironmentValues } from './secret-files.js';

@@ -194,8 +194,62 @@ describe('settings', () => {
       'CADASTRE_RETENTION_CHECK_MINUTES: must be a whole number from 1 to 1440',
     ],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
-  ])('%s=%s gets its one line', (name, value, line) => {
-    expect(linesOf({ [name]: value })).toEqual([line]);
+  ])('%s=%s gets its one line, with the value unless it is a secret', (name, value, line) => {
+    const shown = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;
+    expect(linesOf({ [name]: value })).toEqual([`${line}${shown}`]);
+  });
+
+  it('shows no credentials that an address contains, and only the beginning of a long value', () => {
+    expect(linesOf({ KAFKA_BROKERS: 'user:hunter2@one', CADASTRE_PUBLIC_URL: 'https://me:hunter2@a.b/' })).toEqual([
+      expect.stringMatching(/^CADASTRE_PUBLIC_URL: .*, got "https:\/\/\[redacted\]@a.b\/"$/),
+      expect.stringMatching(/^KAFKA_BROKERS: .*, got "\[redacted\]@one"$/),
+    ]);
+    expect(linesOf({ HOST: '_'.repeat(101) })).toEqual([expect.stringMatching(/, got "_{100}…"$/)]);
+  });
+
+  describe('from files', () => {
+    const secretFile = async (content: string): Promise<string> => {
+      const file = join(folder, 'secret');
+      await writeFile(file, content);
+      return file;
+    };
+
+    it('are read for every secret, without the newline at the end', async () => {
+      expect(readSettings({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile(`${key}\n`) }).encryptionKey).toEqual(
+        Buffer.alloc(32, 7),
+      );
+      expect(readSettings({ CADASTRE_ADMIN_TOKEN_FILE: await secretFile('t'.repeat(20)) }).adminToken).toBe(
+        't'.repeat(20),
+      );
+      const url = 'postgres://u:p@db/cadastre';
+      expect(
+        readSettings({ CADASTRE_ENCRYPTION_KEY: key, DATABASE_URL_FILE: await secretFile(`${url}\r\n`) }).database,
+      ).toEqual({ mode: 'url', url });
+    });
+
+    it('are refused beside the variable itself', async () => {
+      expect(
+        linesOf({ CADASTRE_ADMIN_TOKEN: 'a'.repeat(20), CADASTRE_ADMIN_TOKEN_FILE: await secretFile('b'.repeat(20)) }),
+      ).toEqual(['CADASTRE_ADMIN_TOKEN_FILE: CADASTRE_ADMIN_TOKEN is set too; remove one of the two']);
+    });
+
+    it('are refused when the file is missing, empty or holds no such secret, without the content', async () => {
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: join(folder, 'absent') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: the file cannot be read (ENOENT); name a file that this user can read',
+      ]);
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile('\n') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: the file is empty; write the secret into it',
+      ]);
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile('hunter2') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: must be 32 bytes in base64 (openssl rand -base64 32)',
+      ]);
+    });
+
+    it('satisfy the settings that need them', async () => {
+      expect(linesOf({ DATABASE_URL_FILE: await secretFile('postgres://db/cadastre') })).toEqual([
+        expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+      ]);
+    });
   });
 
   it('that contradict one another get a line each', () => {
@@ -203,9 +257,6 @@ describe('settings', () => {
     expect(linesOf({ CADASTRE_TLS_KEY: certKey })).toEqual(['CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it']);
     expect(linesOf({ CADASTRE_TLS: 'off', CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: certKey })).toEqual([
       'CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other',
-    ]);
-    expect(linesOf({ CADASTRE_TLS_CERT: join(folder, 'absent'), CADASTRE_TLS_KEY: certKey })).toEqual([
-      'CADASTRE_TLS_CERT: the file cannot be read (ENOENT)',
     ]);
     expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
       expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
@@ -226,7 +277,9 @@ describe('settings', () => {
     ],
     ['CADASTRE_S3_PATH_STYLE', 'yes', 'must be one of true, false'],
   ])('%s=%s of a bucket gets its one line', (name, value, meaning) => {
-    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([`${name}: ${meaning}`]);
+    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([
+      `${name}: ${meaning}, got "${value.replace('key:secret@', '[redacted]@')}"`,
+    ]);
   });
 
   it('place blobs in a folder or in a bucket', () => {
@@ -239,16 +292,16 @@ describe('settings', () => {
     ]);
   });
 
-  it('that are wrong are told all at once, and no value is repeated', () => {
+  it('that are invalid are reported all at once, without the values of secrets', () => {
     const secret = 'hunter2:swordfish';
     const lines = linesOf({
-      PORT: secret,
+      PORT: 'http',
       CADASTRE_ADMIN_TOKEN: secret,
       CADASTRE_ENCRYPTION_KEY: secret,
       DATABASE_URL: `mysql://root:${secret}@db`,
-      CADASTRE_TLS: secret,
-      KAFKA_BROKERS: secret,
-      CADASTRE_TLS_CERT: secret,
+      CADASTRE_TLS: 'on',
+      KAFKA_BROKERS: 'one',
+      CADASTRE_TLS_CERT: cert,
     });
     expect(lines.map((line) => line.split(':')[0])).toEqual([
       'PORT',
@@ -258,7 +311,6 @@ describe('settings', () => {
       'KAFKA_BROKERS',
       'CADASTRE_ENCRYPTION_KEY',
       'CADASTRE_TLS_KEY',
-      'CADASTRE_TLS_CERT',
     ]);
     expect(lines.join('\n')).not.toMatch(/hunter2|swordfish/);
   });

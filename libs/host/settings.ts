@@ -1,9 +1,8 @@
-import { accessSync, constants } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { codeOf } from '#kernel';
 import { isLoopback, isWildcard } from './host-names.js';
+import { withoutSecrets } from './logger.js';
 import { fileVariableOf, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, variables } from './variables.js';
 
@@ -57,27 +56,66 @@ export type Settings = {
   readonly logLevel: Environment['LOG_LEVEL'];
 };
 
-/** Every setting that is wrong, one line each. The lines name variables and never repeat their values. */
+/** Every invalid setting, one line each. The lines repeat no value of a secret. */
 export class BadSettings extends Error {
   constructor(readonly lines: readonly string[]) {
-    super(`Settings that are wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    super(lines.join('\n'));
     this.name = 'BadSettings';
   }
 }
 
-export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
+export type ParsedSettings = {
+  /** Settings that are invalid have their default here. */
+  readonly settings: Settings;
+  readonly lines: readonly string[];
+  /** Names of the variables that are invalid by themselves. */
+  readonly invalid: ReadonlySet<string>;
+};
+
+/** Parses the environment without looking at the machine; `inspectMachine` does that. */
+export const parseSettings = (env: EnvironmentValues): ParsedSettings => {
   // Compose files and charts pass `${VAR:-}`: set but empty means absent.
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const { values, lines: fileLines } = resolveSecretFiles(present);
-  const parsed = environment.safeParse(values);
-  const lines = [
-    ...fileLines,
-    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
-    ...contradictions(values),
-  ];
-  if (!parsed.success || lines.length > 0) throw new BadSettings(lines);
-  return settingsFrom(parsed.data);
+  const { success, data, error } = environment.safeParse(values);
+  const issues = error?.issues ?? [];
+  const invalid = new Set(issues.map(({ path }) => String(path[0])));
+  const valid = success
+    ? data
+    : environment.parse(Object.fromEntries(Object.entries(values).filter(([name]) => !invalid.has(name))));
+  return {
+    settings: settingsFrom(valid),
+    lines: [
+      ...fileLines,
+      ...issues.map(({ path, message }) => describeIssue(String(path[0]), message, present)),
+      ...contradictions(values),
+    ],
+    invalid,
+  };
 };
+
+/** Throws BadSettings with every invalid setting. */
+export const readSettings = (env: EnvironmentValues): Settings => {
+  const { settings, lines } = parseSettings(env);
+  if (lines.length > 0) throw new BadSettings(lines);
+  return settings;
+};
+
+const LONGEST_VALUE = 100;
+
+/** What is accepted and, unless the variable is a secret, the value that was given. */
+const describeIssue = (name: string, accepted: string, present: EnvironmentValues): string => {
+  if (secretNames.includes(name)) {
+    const source = present[name] === undefined ? fileVariableOf(name) : name;
+    return `${source}: ${accepted}`;
+  }
+  const value = withoutCredentials(present[name] ?? '');
+  const shown = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value;
+  return `${name}: ${accepted}, got ${JSON.stringify(shown)}`;
+};
+
+/** Addresses are no secrets, but some operators write a user and password into them. */
+const withoutCredentials = (value: string): string => withoutSecrets(value).replaceAll(/[^\s,/@]+@/g, '[redacted]@');
 
 /** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
 const contradictions = (env: EnvironmentValues): readonly string[] => {
@@ -97,10 +135,6 @@ const contradictionsOfTls = (mode?: string, cert?: string, key?: string): readon
   if (mode === 'off' && (cert || key)) {
     lines.push('CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other');
   }
-  for (const [name, file] of Object.entries({ CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: key })) {
-    const problem = file && unreadable(file);
-    if (problem) lines.push(`${name}: the file cannot be read (${problem})`);
-  }
   return lines;
 };
 
@@ -118,15 +152,6 @@ const contradictionsOfBlobs = (env: EnvironmentValues): readonly string[] => {
   return env['CADASTRE_BLOBS']
     ? ['CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other']
     : [];
-};
-
-const unreadable = (file: string): string | null => {
-  try {
-    accessSync(file, constants.R_OK);
-    return null;
-  } catch (error) {
-    return codeOf(error) ?? 'unknown reason';
-  }
 };
 
 const settingsFrom = (env: Environment): Settings => {

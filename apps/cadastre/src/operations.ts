@@ -1,6 +1,6 @@
 import { ensureUser, forgetUserNamed, issueUserToken, makeOwner, setEmail } from '#people';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
-import type { Settings } from '#host';
+import { StartRefused, type Settings } from '#host';
 import { migrateHouse, openHouse, type House } from '../../house.js';
 import { slices } from '../../slices.js';
 
@@ -39,12 +39,10 @@ const viewsNamed = (names: readonly string[]) => {
   const views = viewsOf(slices);
   const unknown = names.find((name) => !views.some((view) => view.name === name));
   if (unknown !== undefined) {
-    throw new UnknownView(`There is no view named ${unknown}; there are ${views.map(({ name }) => name).join(', ')}.`);
+    throw new StartRefused(`There is no view named ${unknown}; there are ${views.map(({ name }) => name).join(', ')}.`);
   }
   return names.length === 0 ? views : views.filter((view) => names.includes(view.name));
 };
-
-export class UnknownView extends Error {}
 
 export const runRebuild = async (settings: Settings, names: readonly string[]): Promise<void> => {
   const views = viewsNamed(names);

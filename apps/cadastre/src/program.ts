@@ -1,31 +1,21 @@
 import { Command } from 'commander';
-import { BadSettings, DataFolderInUse, readSettings, settingsHelp, StartRefused, type Settings } from '#host';
-import { Refused } from '#kernel';
-import { providerCommand } from '../../provider/src/program.js';
 import {
-  runMigrate,
-  runRebuild,
-  runTokenCreate,
-  runUserForget,
-  runVerify,
-  UnknownView,
-  type TokenOptions,
-} from './operations.js';
+  BadSettings,
+  inspectMachine,
+  parseSettings,
+  settingsHelp,
+  settingWarnings,
+  SystemClock,
+  takeDataFolder,
+  type ProcessKind,
+  type Settings,
+} from '#host';
+import { providerCommand } from '../../provider/src/program.js';
+import { runMigrate, runRebuild, runTokenCreate, runUserForget, runVerify, type TokenOptions } from './operations.js';
 import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
+import { describeFailure } from './start-errors.js';
 
-const isPortTaken = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-
-/** Says what is wrong in a line or few, without a stack: these are for the operator to mend. */
-const explained = (error: unknown): error is Error =>
-  error instanceof BadSettings ||
-  error instanceof DataFolderInUse ||
-  error instanceof StartRefused ||
-  error instanceof UnknownView ||
-  error instanceof Refused ||
-  isPortTaken(error);
-
-const settings = (): Settings => readSettings(process.env);
+const clock = new SystemClock();
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -41,14 +31,32 @@ const untilSignalled = async (start: Promise<Running>): Promise<void> => {
   await running.stop();
 };
 
+/** The settings, once they have been checked against the machine. Throws with every problem at once. */
+const checkedSettings = async (kind: ProcessKind): Promise<Settings> => {
+  const { settings, lines, invalid } = parseSettings(process.env);
+  const problems = [...lines, ...(await inspectMachine(settings, kind, invalid, clock.now()))];
+  if (problems.length > 0) {
+    // If the process on the port has the data folder too, that is what the operator should hear.
+    if (problems.every((line) => line.startsWith('PORT:')) && settings.database.mode === 'embedded') {
+      (await takeDataFolder(settings.dataFolder)).release();
+    }
+    throw new BadSettings(problems);
+  }
+  for (const line of settingWarnings(process.env, settings, kind)) process.stderr.write(`Warning: ${line}\n`);
+  return settings;
+};
+
+const commandSettings = (): Promise<Settings> => checkedSettings('command');
+
+/** Prints what went wrong and sets the exit code. */
 const guarded =
   <A extends unknown[]>(action: (...parameters: A) => Promise<void>) =>
   async (...parameters: A): Promise<void> => {
     try {
       await action(...parameters);
     } catch (error) {
-      if (!explained(error)) throw error;
-      process.stderr.write(`${error.message}\n`);
+      process.stderr.write(`${describeFailure(error)}\n`);
+      if (['debug', 'trace'].includes(process.env['LOG_LEVEL'] ?? '')) console.error(error);
       process.exitCode = 1;
     }
   };
@@ -69,25 +77,25 @@ for (const [name, description, start] of PROCESSES) {
   program
     .command(name)
     .description(description)
-    .action(guarded(() => untilSignalled(start(settings()))));
+    .action(guarded(async () => untilSignalled(start(await checkedSettings(name)))));
 }
 
 program
   .command('migrate')
   .description('bring the database up to date, and stop')
-  .action(guarded(() => runMigrate(settings())));
+  .action(guarded(async () => runMigrate(await commandSettings())));
 
 program
   .command('rebuild [view...]')
   .description('make views anew from the log; all of them when none is named')
-  .action(guarded((views: string[]) => runRebuild(settings(), views)));
+  .action(guarded(async (views: string[]) => runRebuild(await commandSettings(), views)));
 
 program
   .command('verify')
   .description('compare every view with the log; exits with 1 where one differs')
   .action(
     guarded(async () => {
-      if (!(await runVerify(settings()))) process.exitCode = 1;
+      if (!(await runVerify(await commandSettings()))) process.exitCode = 1;
     }),
   );
 
@@ -101,13 +109,13 @@ program
   .option('--email <address>', 'the address by which the user is invited; a new one takes the place of the old')
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
-  .action(guarded((options: TokenOptions) => runTokenCreate(settings(), options)));
+  .action(guarded(async (options: TokenOptions) => runTokenCreate(await commandSettings(), options)));
 
 program
   .command('user')
   .description('people, outside of any request')
   .command('forget <name>')
   .description('end what a user has here, and forget what they were called and where they came from, for good')
-  .action(guarded((name: string) => runUserForget(settings(), name)));
+  .action(guarded(async (name: string) => runUserForget(await commandSettings(), name)));
 
 program.addCommand(providerCommand('provider'));

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { makeProduct, type Product } from '../support/product.js';
+
+let product: Product;
+let database: TestDatabase;
+const role = `weak_${randomBytes(4).toString('hex')}`;
+
+beforeAll(async () => {
+  product = await makeProduct();
+  database = await freshDatabase();
+});
+afterAll(async () => {
+  await query(`drop schema if exists event_store, views, migrations cascade; drop role ${role}`);
+  await database?.drop();
+  await product?.remove();
+});
+
+const query = async (text: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+};
+
+const withUser = (user: string, password: string, name?: string): string =>
+  Object.assign(new URL(database.url), {
+    username: user,
+    password,
+    ...(name === undefined ? {} : { pathname: `/${name}` }),
+  }).toString();
+
+/** Exit code 1 and nothing on standard output; what was printed instead, line by line. */
+const refusalOf = async (settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string[]> => {
+  const ended = await product.runWith(settings, ...args);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  return ended.stderr.trimEnd().split('\n');
+};
+
+const key = { CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
+
+describe('a start with settings that cannot be used', () => {
+  it('reports all of them at once, one line each', async () => {
+    const file = join(product.dataFolder, 'file');
+    await writeFile(file, '');
+    const lines = await refusalOf(
+      {
+        CADASTRE_DATA: file,
+        CADASTRE_BLOBS: '/sys/kernel/cadastre',
+        CADASTRE_TLS: '',
+        CADASTRE_TLS_CERT: '/absent',
+        CADASTRE_TLS_KEY: '/absent',
+        CADASTRE_ADMIN_TOKEN_FILE: '/absent',
+        CADASTRE_RETENTION_CHECK_MINUTES: 'hourly',
+        HOST: '203.0.113.9',
+      },
+      'serve',
+    );
+    expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+      'CADASTRE_ADMIN_TOKEN_FILE',
+      'CADASTRE_RETENTION_CHECK_MINUTES',
+      'CADASTRE_DATA',
+      'CADASTRE_BLOBS',
+      'CADASTRE_TLS_CERT',
+      'CADASTRE_TLS_KEY',
+      'HOST',
+    ]);
+  });
+});
+
+describe('a start with a database that cannot be used', () => {
+  it('says in one line that the password is wrong', async () => {
+    const url = withUser('cadastre', 'hunter2');
+    expect(await refusalOf({ ...key, DATABASE_URL: url }, 'gateway')).toEqual([
+      'DATABASE_URL: the database cannot be used (password authentication failed for user "cadastre"); ' +
+        'correct the user and password in the URL',
+    ]);
+  });
+
+  it('says in one line that the user may not create schemas or extensions', async () => {
+    await query(`create role ${role} login password 'weak'`);
+    const url = withUser(role, 'weak', 'postgres');
+    expect(await refusalOf({ ...key, DATABASE_URL: url }, 'migrate')).toEqual([
+      expect.stringMatching(
+        /^DATABASE_URL: the database cannot be used \(permission denied for database postgres\); let the user create /,
+      ),
+    ]);
+  });
+
+  it('does not keep a command waiting for a server that is away', async () => {
+    const lines = await refusalOf(
+      { ...key, DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x', LOG_LEVEL: 'silent' },
+      'verify',
+    );
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^DATABASE_URL: the database cannot be used \(.*ECONNREFUSED.*\); start the database server/,
+      ),
+    ]);
+  });
+});
