@@ -1,14 +1,20 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { HealthController, httpServer } from '#edge';
+import { HealthController, httpServer, Readiness } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import type { House } from './house.js';
+import { stopServing } from './stop-serving.js';
 
 /** What processes without REST show to orchestrators and Prometheus: /healthz, /readyz, /metrics. */
 @Module({})
 class HealthModule {
   static over(house: House): DynamicModule {
-    return { module: HealthModule, imports: [EventStoreModule.with(house)], controllers: [HealthController] };
+    return {
+      module: HealthModule,
+      imports: [EventStoreModule.with(house)],
+      controllers: [HealthController],
+      providers: [Readiness],
+    };
   }
 }
 
@@ -16,5 +22,5 @@ export const openHealth = async (house: House): Promise<{ stop(): Promise<void> 
   const { settings, ids, logger } = house;
   const app = await httpServer(HealthModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
   await app.listen(settings.port, settings.host);
-  return { stop: () => app.close() };
+  return { stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) };
 };

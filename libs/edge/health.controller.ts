@@ -2,13 +2,17 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { register } from 'prom-client';
 import { Public } from '#access';
 import { Database } from '#event-store';
-import { sql } from '#kernel';
+import { sql, unavailable } from '#kernel';
+import { Readiness } from './server.readiness.js';
 
 /** For load balancers, orchestrators and Prometheus. */
 @Controller()
 @Public()
 export class HealthController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly readiness: Readiness,
+  ) {}
 
   /** The process runs. */
   @Get('healthz')
@@ -17,11 +21,12 @@ export class HealthController {
     return '{"status":"ok"}';
   }
 
-  /** It can serve: the database answers; 503 otherwise. */
+  /** It can serve: the database answers, and the process is not about to stop; 503 otherwise. */
   @Get('readyz')
   @Header('content-type', 'application/json')
   async ready(): Promise<string> {
     await this.database.rows(sql`select 1 as one`);
+    if (this.readiness.isStopping) throw unavailable('This server is stopping. Use another one.', 1);
     return '{"status":"ok"}';
   }
 

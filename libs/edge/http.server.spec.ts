@@ -6,6 +6,7 @@ import { wholeLog } from '../../test/support/log.js';
 import { answered, makeOrganization, resource } from '../../test/support/seeds.js';
 import { apiOf, startTestServer, type TestServer } from '../../test/support/server.js';
 import { HealthController } from './health.controller.js';
+import { Readiness } from './server.readiness.js';
 import { httpServer } from './http.server.js';
 
 let server: TestServer;
@@ -261,6 +262,7 @@ describe('a process whose database is away', () => {
       module: NothingBehind,
       imports: [EventStoreModule.with(parts)],
       controllers: [HealthController],
+      providers: [Readiness],
     };
     const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
     await app.listen(0, '127.0.0.1');

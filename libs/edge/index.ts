@@ -3,3 +3,4 @@ export { HealthController } from './health.controller.js';
 export { HostedInterceptor } from './hosted.interceptor.js';
 export { httpServer, type HttpOptions } from './http.server.js';
 export { SelfHostedInterceptor } from './self-hosted.interceptor.js';
+export { Readiness } from './server.readiness.js';

@@ -39,9 +39,15 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
       redact: { paths: redactPaths, censor: '[redacted]' },
       hooks: { streamWrite: withoutSecrets },
     },
-    destination ??
-      (process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname' }) : pino.destination({ sync: true })),
+    destination ?? standardOutput(),
   );
+
+const standardOutput = (): DestinationStream => {
+  const output = pino.destination({ sync: true });
+  // A closed terminal (EIO) must not end the process before it has stopped cleanly. pino itself handles a closed pipe.
+  output.on('error', () => undefined);
+  return process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname', destination: output }) : output;
+};
 
 /** Nest tells of every route that it maps: worth reading when something is looked for, hence debug. */
 export class NestLog implements LoggerService {

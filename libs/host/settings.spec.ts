@@ -50,6 +50,7 @@ describe('settings', () => {
       retentionCheckMs: 3_600_000,
       providerArchiveLimit: 1024 * 1024 * 1024,
       auditClientDetails: true,
+      shutdownDelayMs: null,
       logLevel: 'info',
     });
   });
@@ -75,6 +76,7 @@ describe('settings', () => {
       CADASTRE_GLOBAL_REMOTE_STATE: 'true',
       CADASTRE_RETENTION_CHECK_MINUTES: '5',
       CADASTRE_AUDIT_CLIENT_DETAILS: 'off',
+      CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
       LOG_LEVEL: 'silent',
     });
     expect(settings).toEqual({
@@ -97,6 +99,7 @@ describe('settings', () => {
       retentionCheckMs: 300_000,
       providerArchiveLimit: 1024 * 1024 * 1024,
       auditClientDetails: false,
+      shutdownDelayMs: 20_000,
       logLevel: 'silent',
     });
   });
@@ -193,6 +196,7 @@ describe('settings', () => {
       '0',
       'CADASTRE_RETENTION_CHECK_MINUTES: must be a whole number from 1 to 1440',
     ],
+    ['CADASTRE_SHUTDOWN_DELAY_SECONDS', '301', 'CADASTRE_SHUTDOWN_DELAY_SECONDS: must be a whole number from 0 to 300'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
   ])('%s=%s gets its one line, with the value unless it is a secret', (name, value, line) => {
     const shown = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;

@@ -53,6 +53,8 @@ export type Settings = {
   readonly providerArchiveLimit: number;
   /** Whether entries of the trail show the address and the program that a request came from. */
   readonly auditClientDetails: boolean;
+  /** How long requests are still served after the request to stop; null: the process's own default. */
+  readonly shutdownDelayMs: number | null;
   readonly logLevel: Environment['LOG_LEVEL'];
 };
 
@@ -177,6 +179,8 @@ const settingsFrom = (env: Environment): Settings => {
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
+    shutdownDelayMs:
+      env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
     logLevel: env.LOG_LEVEL,
   };
 };

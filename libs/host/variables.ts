@@ -38,6 +38,8 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 
 const isMinutes = (text: string): boolean => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_440;
 
+const isSeconds = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 300;
+
 const isMebibytes = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_536;
 
 const isBroker = (text: string): boolean => {
@@ -218,6 +220,11 @@ export const variables = {
     'on',
     'off: entries of the audit trail do not show the address and the program that a request came from',
     oneOf(['on', 'off'], 'on').transform((text) => text === 'on'),
+  ),
+  CADASTRE_SHUTDOWN_DELAY_SECONDS: variable(
+    '5 for gateway, else 0',
+    'how long a process that is stopping still serves requests, while /readyz answers 503, in seconds',
+    matching(isSeconds, 'must be a whole number from 0 to 300').transform(Number).exactOptional(),
   ),
   LOG_LEVEL: variable(
     'info',

@@ -12,24 +12,11 @@ import {
 } from '#host';
 import { providerCommand } from '../../provider/src/program.js';
 import { runMigrate, runRebuild, runTokenCreate, runUserForget, runVerify, type TokenOptions } from './operations.js';
-import { serve, serveGateway, serveProjector, servePublisher, type Running } from './serve.js';
+import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
+import { runUntilStopped } from './signals.js';
 import { describeFailure } from './start-errors.js';
 
 const clock = new SystemClock();
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-/** Runs until a signal comes, then stops cleanly; a second signal does not wait. */
-const untilSignalled = async (start: Promise<Running>): Promise<void> => {
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of SIGNALS) process.once(signal, () => resolve());
-  });
-  const running = await start;
-  await signalled;
-  process.stderr.write('Stopping …\n');
-  for (const signal of SIGNALS) process.once(signal, () => process.exit(1));
-  await running.stop();
-};
 
 /** The settings, once they have been checked against the machine. Throws with every problem at once. */
 const checkedSettings = async (kind: ProcessKind): Promise<Settings> => {
@@ -77,7 +64,7 @@ for (const [name, description, start] of PROCESSES) {
   program
     .command(name)
     .description(description)
-    .action(guarded(async () => untilSignalled(start(await checkedSettings(name)))));
+    .action(guarded(() => runUntilStopped(async (stopping) => start(await checkedSettings(name), stopping))));
 }
 
 program

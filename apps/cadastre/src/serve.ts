@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { ensureAdmin, hasAdmin } from '#people';
 import { BadSettings, keepSecret, type Settings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
@@ -5,6 +6,7 @@ import { migrateHouse, openHouse, type House } from '../../house.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';
+import { stopServing } from '../../stop-serving.js';
 import { greet } from './greeting.js';
 
 export type Running = { stop(): Promise<void> };
@@ -28,7 +30,12 @@ const admit = async ({ settings, store, ids }: House): Promise<string | null> =>
 };
 
 /** Opens one after the other, and stops what is open in the opposite order, also when one of them fails to open. */
-const together = async (settings: Settings, name: string, open: (house: House, opened: Opened) => Promise<void>) => {
+const together = async (
+  settings: Settings,
+  name: string,
+  stopping: AbortSignal,
+  open: (house: House, opened: Opened) => Promise<void>,
+) => {
   const house = await openHouse(settings, { name });
   const stops: Running[] = [{ stop: () => house.close() }];
   const stop = async (): Promise<void> => {
@@ -38,7 +45,7 @@ const together = async (settings: Settings, name: string, open: (house: House, o
     if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped cleanly');
   };
   try {
-    await migrateHouse(house, { retries: Number.POSITIVE_INFINITY });
+    await migrateHouse(house, { retries: Number.POSITIVE_INFINITY, signal: stopping });
     await open(house, (running) => void stops.push(running));
   } catch (error) {
     await stop();
@@ -49,35 +56,41 @@ const together = async (settings: Settings, name: string, open: (house: House, o
 
 type Opened = (running: Running) => void;
 
+/** Gateways are behind a load balancer, which needs a few seconds to notice that /readyz fails. */
+const GATEWAY_SHUTDOWN_DELAY_MS = 5_000;
+
 /** Everything in one process. Resolves when requests are answered. */
-export const serve = (settings: Settings): Promise<Running> =>
-  together(settings, 'serve', async (house, opened) => {
+export const serve = (settings: Settings, stopping: AbortSignal): Promise<Running> =>
+  together(settings, 'serve', stopping, async (house, opened) => {
     const token = await admit(house);
     const publisher = openPublisher(house);
     if (publisher) opened(publisher);
     opened(openProjector(house));
     // Last to open and first to stop: nothing new comes in while the others finish.
     const { app, caFile } = await openGateway(house);
-    opened({ stop: () => app.close() });
+    opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) });
     greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
   });
 
-export const serveGateway = (settings: Settings): Promise<Running> =>
-  together(settings, 'gateway', async (house, opened) => {
-    await admit(house);
+export const serveGateway = (settings: Settings, stopping: AbortSignal): Promise<Running> =>
+  together(settings, 'gateway', stopping, async (house, opened) => {
+    const madeToken = await admit(house);
     const { app } = await openGateway(house);
-    opened({ stop: () => app.close() });
+    opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? GATEWAY_SHUTDOWN_DELAY_MS) });
+    if (madeToken !== null) {
+      house.logger.info(`made the administrator's token: ${join(settings.dataFolder, ADMIN_TOKEN)}`);
+    }
     house.logger.info(`gateway listens on ${settings.host}:${settings.port}`);
   });
 
-export const serveProjector = (settings: Settings): Promise<Running> =>
-  together(settings, 'projector', async (house, opened) => {
+export const serveProjector = (settings: Settings, stopping: AbortSignal): Promise<Running> =>
+  together(settings, 'projector', stopping, async (house, opened) => {
     opened(openProjector(house));
     opened(await openHealth(house));
   });
 
-export const servePublisher = (settings: Settings): Promise<Running> =>
-  together(settings, 'publisher', async (house, opened) => {
+export const servePublisher = (settings: Settings, stopping: AbortSignal): Promise<Running> =>
+  together(settings, 'publisher', stopping, async (house, opened) => {
     const publisher = openPublisher(house);
     if (!publisher) throw new BadSettings(['KAFKA_BROKERS: missing, the publisher has nowhere to publish to']);
     opened(publisher);

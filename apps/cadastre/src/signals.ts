@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import type { Running } from './serve.js';
+
+/** SIGHUP comes when the terminal closes. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** npm forwards Ctrl-C to a process that the terminal has sent it to already: that is one request to stop, not two. */
+const SAME_REQUEST_MS = 1_000;
+const PARENT_CHECK_MS = 500;
+
+/** Calls back once at the first request to stop. Ends the process at a second one. */
+const onStopRequest = (stop: () => void): void => {
+  let first: number | null = null;
+  const request = (): void => {
+    const now = performance.now();
+    if (first === null) {
+      first = now;
+      stop();
+    } else if (now - first > SAME_REQUEST_MS) process.exit(1);
+  };
+  for (const signal of SIGNALS) process.on(signal, request);
+  if (isStartedByNpm()) onParentEnd(request);
+};
+
+/** By a script of this package, such as `npm start`; not by a script of another package that starts it as a daemon. */
+const isStartedByNpm = (): boolean =>
+  process.env['npm_lifecycle_event'] !== undefined && process.env['npm_package_name'] === 'cadastre';
+
+/**
+ * npm, or the shell that it starts scripts with, may end without forwarding a signal. The system then gives another parent
+ * to the process or, if npm was killed and the shell still waits, to the shell.
+ */
+const onParentEnd = (ended: () => void): void => {
+  const parent = process.ppid;
+  const grandparent = isShell(parent) ? parentOf(parent) : null;
+  const timer = setInterval(() => {
+    if (process.ppid === parent && (grandparent === null || parentOf(parent) === grandparent)) return;
+    clearInterval(timer);
+    ended();
+  }, PARENT_CHECK_MS);
+  timer.unref();
+};
+
+// Only Linux has /proc; shells of other systems replace themselves with the one command of a script.
+const isShell = (pid: number): boolean => /^(?:sh|dash|bash|ash|busybox)$/.test(readProc(pid, 'comm').trim());
+
+/** Null where it is unknown. */
+const parentOf = (pid: number): number | null => {
+  // The name before it is in parentheses and may hold anything.
+  const [, parent] = /^.*\) \S (\d+)/s.exec(readProc(pid, 'stat')) ?? [];
+  return parent === undefined ? null : Number(parent);
+};
+
+const readProc = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/**
+ * Runs until a request to stop, then stops cleanly. A stop during the start ends what waits, such as for the database.
+ */
+export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<Running>): Promise<void> => {
+  const stopping = new AbortController();
+  const requested = new Promise<void>((resolve) => {
+    onStopRequest(() => {
+      process.stderr.write('Stopping …\n');
+      stopping.abort();
+      resolve();
+    });
+  });
+  // The terminal or pipe may close before the process ends.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  let running: Running;
+  try {
+    running = await start(stopping.signal);
+  } catch (error) {
+    if (stopping.signal.aborted && error === stopping.signal.reason) return;
+    throw error;
+  }
+  await requested;
+  await running.stop();
+};

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { signalTo } from '../../libs/host/signals.js';
+import { makeProduct, until, type Product } from '../support/product.js';
+
+let product: Product;
+
+beforeEach(async () => {
+  product = await makeProduct({ CADASTRE_SHUTDOWN_DELAY_SECONDS: '3' });
+});
+afterEach(() => product?.remove());
+
+const untilServerHasEnded = async (pid: number): Promise<void> => {
+  await until(() => !signalTo(pid, 0), 'the server has ended');
+};
+
+describe('npm start', () => {
+  it('ends the server when npm gets SIGTERM, and when npm is killed', async () => {
+    await product.startWithNpm();
+    const first = product.serverPid();
+    await product.stop();
+    await untilServerHasEnded(first);
+    expect(product.postgresIsLeft()).toBe(false);
+
+    await product.startWithNpm();
+    const second = product.serverPid();
+    await product.killNpm();
+    await untilServerHasEnded(second);
+    expect(product.postgresIsLeft()).toBe(false);
+  });
+});
+
+describe('a closing terminal', () => {
+  it('stops the server cleanly', async () => {
+    await product.start();
+    expect(await product.hangUp()).toMatchObject({ code: 0, signal: null });
+    expect(product.postgresIsLeft()).toBe(false);
+  });
+});
+
+describe('a stop with a delay', () => {
+  it('fails /readyz first, serves requests until the delay is over, then ends with 0', async () => {
+    await product.start();
+    const statusOf = async (path: string): Promise<number> => (await fetch(`${product.url}${path}`)).status;
+    const ended = product.stop();
+    await until(async () => (await statusOf('/readyz')) === 503, '/readyz fails');
+    expect(await statusOf('/healthz')).toBe(200);
+    expect(await statusOf('/api/v2/ping')).toBe(204);
+    expect(await ended).toMatchObject({ code: 0, signal: null, stderr: 'Stopping …\n' });
+  });
+});
