@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueCa, issueServerCertificate } from './certificates.js';
 import { BadSettings, readSettings, settingsHelp } from './settings.js';
 import { removeFolder, temporaryFolder } from './spec.js';
 
@@ -88,7 +89,7 @@ describe('settings', () => {
       trustedProxies: ['10.0.0.0/8', '::1'],
       adminToken: 'a'.repeat(20),
       database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
-      kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf' },
+      kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf', tls: null, sasl: null },
       blobsFolder: '/blobs',
       s3: null,
       encryptionKey: Buffer.alloc(32, 7),
@@ -265,6 +266,88 @@ describe('settings', () => {
     expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
       expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
     ]);
+  });
+
+  describe('of Kafka', () => {
+    const password = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'hunter2' };
+    const client = {
+      KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+      KAFKA_SASL_TOKEN_URL: 'https://login.example/token',
+      KAFKA_SASL_CLIENT_ID: 'cadastre',
+      KAFKA_SASL_CLIENT_SECRET: 'hunter2',
+    };
+    const linesBeside = (env: Readonly<Record<string, string>>) => linesOf({ KAFKA_BROKERS: 'one:9092', ...env });
+    const pem = async (name: string, content: string): Promise<string> => {
+      const file = join(folder, name);
+      await writeFile(file, content);
+      return file;
+    };
+
+    it('are read with a user and with a client', () => {
+      const { tls, sasl } = readSettings({ KAFKA_BROKERS: 'one:9092', ...password }).kafka ?? {};
+      expect({ tls, sasl }).toEqual({
+        tls: null,
+        sasl: { mechanism: 'PLAIN', username: 'ada', password: 'hunter2' },
+      });
+      expect(readSettings({ KAFKA_BROKERS: 'one:9092', KAFKA_TLS: 'on', ...client }).kafka).toMatchObject({
+        tls: { ca: null, certificate: null, key: null },
+        sasl: { mechanism: 'OAUTHBEARER', tokenUrl: 'https://login.example/token', clientId: 'cadastre', scope: null },
+      });
+    });
+
+    it('are refused without brokers, and those of TLS while it is off', () => {
+      expect(linesOf({ KAFKA_TLS: 'on', ...password })).toEqual([
+        'KAFKA_TLS: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_MECHANISM: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_USERNAME: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_PASSWORD: set, but KAFKA_BROKERS is missing',
+      ]);
+      expect(linesBeside({ KAFKA_TLS_CA: '/ca.pem' })).toEqual(['KAFKA_TLS_CA: set, but KAFKA_TLS is not on']);
+    });
+
+    it('are refused if the mechanism lacks one of them or does not use it', () => {
+      expect(linesBeside({ KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_SASL_CLIENT_ID: 'x' })).toEqual([
+        'KAFKA_SASL_USERNAME: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
+        'KAFKA_SASL_PASSWORD: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
+        'KAFKA_SASL_CLIENT_ID: set, but KAFKA_SASL_MECHANISM=SCRAM-SHA-512 does not use it',
+      ]);
+      expect(linesBeside({ ...client, ...password, KAFKA_SASL_MECHANISM: 'OAUTHBEARER' })).toEqual([
+        'KAFKA_SASL_USERNAME: set, but KAFKA_SASL_MECHANISM=OAUTHBEARER does not use it',
+        'KAFKA_SASL_PASSWORD: set, but KAFKA_SASL_MECHANISM=OAUTHBEARER does not use it',
+      ]);
+      expect(linesBeside({ KAFKA_SASL_USERNAME: 'ada' })).toEqual([
+        'KAFKA_SASL_USERNAME: set, but KAFKA_SASL_MECHANISM is missing',
+      ]);
+      expect(linesBeside({ ...password, KAFKA_SASL_MECHANISM: 'GSSAPI' })).toEqual([
+        'KAFKA_SASL_MECHANISM: must be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, got "GSSAPI"',
+      ]);
+    });
+
+    it('send the secret of a client over plain HTTP to the machine itself only', () => {
+      expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://[::1]:8080/token' })).toEqual([]);
+      expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://login.example/token' })).toEqual([
+        expect.stringMatching(/^KAFKA_SASL_TOKEN_URL: must be https:\/\/ .* got "http:\/\/login.example\/token"$/),
+      ]);
+    });
+
+    it('are refused if a file is missing, holds something else or does not fit the certificate', async () => {
+      const now = new Date();
+      const ca = await issueCa(now);
+      const [one, other] = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], now)));
+      const KAFKA_TLS_CERT = await pem('kafka.pem', one?.certificate ?? '');
+      const on = { KAFKA_TLS: 'on', KAFKA_TLS_CERT };
+      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('kafka.key', one?.key ?? '') })).toEqual([]);
+      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('other.key', other?.key ?? '') })).toEqual([
+        'KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT',
+      ]);
+      expect(linesBeside({ ...on, KAFKA_TLS_CA: join(folder, 'absent') })).toEqual([
+        'KAFKA_TLS_KEY: missing, KAFKA_TLS_CERT needs it',
+        'KAFKA_TLS_CA: the file cannot be read (ENOENT)',
+      ]);
+      expect(linesBeside({ KAFKA_TLS: 'on', KAFKA_TLS_CA: await pem('ca.txt', 'none') })).toEqual([
+        'KAFKA_TLS_CA: the file must contain PEM certificates',
+      ]);
+    });
   });
 
   it.each([

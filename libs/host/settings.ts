@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { isLoopback, isWildcard } from './host-names.js';
+import { contradictionsOfKafka, kafkaFrom, type KafkaSettings } from './kafka-settings.js';
 import { withoutSecrets } from './logger.js';
 import { fileVariableOf, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
 import { environment, secretNames, variables } from './variables.js';
@@ -25,7 +26,7 @@ export type Settings = {
   readonly adminToken: string | null;
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
   /** Null: nothing is published, and the log keeps everything for the day when it is. */
-  readonly kafka: { readonly brokers: readonly string[]; readonly topicPrefix: string } | null;
+  readonly kafka: KafkaSettings | null;
   /** Absolute. Not used where there is a bucket. */
   readonly blobsFolder: string;
   /** Null: blobs lie in the folder. */
@@ -123,6 +124,7 @@ const withoutCredentials = (value: string): string => withoutSecrets(value).repl
 const contradictions = (env: EnvironmentValues): readonly string[] => {
   const lines = [
     ...contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
+    ...contradictionsOfKafka(env),
     ...contradictionsOfBlobs(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
@@ -168,7 +170,7 @@ const settingsFrom = (env: Environment): Settings => {
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
-    kafka: env.KAFKA_BROKERS ? { brokers: env.KAFKA_BROKERS, topicPrefix: env.CADASTRE_TOPIC_PREFIX } : null,
+    kafka: kafkaFrom(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: s3From(env),
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
-import { isHost } from './host-names.js';
+import { isHost, isLoopback } from './host-names.js';
 import { variable, type Variable } from './variable.js';
 
 const secretVariable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
@@ -31,6 +31,14 @@ const isEndpoint = (text: string): boolean => {
     ![url.search, url.hash, url.username, url.password].some((part) => part !== '')
   );
 };
+
+/** The client's secret goes there, so that plain HTTP must not leave the machine. */
+const isTokenUrl = (text: string): boolean => {
+  const url = urlOf(text);
+  return isEndpoint(text) && !!url && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+};
+
+const SASL_MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
 const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].includes(urlOf(text)?.protocol ?? '');
 
@@ -122,6 +130,44 @@ export const variables = {
     'comma-separated list of host:port; nothing is published without',
     brokers.exactOptional(),
   ),
+  KAFKA_TLS: variable(
+    'off',
+    'on: connections to the brokers use TLS',
+    oneOf(['on', 'off'], 'off').transform((text) => text === 'on'),
+  ),
+  KAFKA_TLS_CA: variable(
+    'authorities that Node trusts',
+    'file with the certificates of the authorities that may sign those of the brokers (PEM)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_TLS_CERT: variable(
+    '–',
+    'file with the client certificate for the brokers, and its chain (PEM)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_TLS_KEY: variable(
+    '–',
+    'file with the key of that certificate (PEM, without a passphrase)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_SASL_MECHANISM: variable(
+    '–',
+    'PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; without it connections do not authenticate',
+    z.enum(SASL_MECHANISMS, `must be one of ${SASL_MECHANISMS.join(', ')}`).exactOptional(),
+  ),
+  KAFKA_SASL_USERNAME: variable('–', 'user of PLAIN and SCRAM', z.string().exactOptional()),
+  KAFKA_SASL_PASSWORD: secretVariable('–', 'password of PLAIN and SCRAM', z.string().exactOptional()),
+  KAFKA_SASL_TOKEN_URL: variable(
+    '–',
+    'address of the OAuth 2.0 token endpoint for OAUTHBEARER',
+    matching(
+      isTokenUrl,
+      'must be https:// with a host, without user, password or query; http:// only for a loopback address',
+    ).exactOptional(),
+  ),
+  KAFKA_SASL_CLIENT_ID: variable('–', 'client for the token endpoint (client credentials)', z.string().exactOptional()),
+  KAFKA_SASL_CLIENT_SECRET: secretVariable('–', 'secret of that client', z.string().exactOptional()),
+  KAFKA_SASL_SCOPE: variable('–', 'scopes of the token, separated by spaces', z.string().exactOptional()),
   CADASTRE_TOPIC_PREFIX: variable(
     'cadastre',
     'what the names of all Kafka topics begin with',

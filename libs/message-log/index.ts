@@ -4,6 +4,7 @@ export { inboundEvent, type InboundEvent } from './inbound-cloud-event.js';
 export { Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
 export { kafkaClient, type KafkaConnection } from './kafka-connection.js';
 export { KafkaLog } from './kafka-log.js';
+export { securityOptions, type KafkaSecurity } from './kafka-security.js';
 export { schemas, type JsonSchema } from './schemas.js';
 export { topicsOf } from './topics.js';
 export { publisherFollower } from './publisher.follower.js';

@@ -1,6 +1,14 @@
 import { FollowerRunner } from '#event-store';
 import { factsTaker, FACTS_TOPIC } from '#facts';
-import { Inbox, KafkaLog, publisherFollower, topicOf, topicsOf, type KafkaConnection } from '#message-log';
+import {
+  Inbox,
+  KafkaLog,
+  publisherFollower,
+  securityOptions,
+  topicOf,
+  topicsOf,
+  type KafkaConnection,
+} from '#message-log';
 import type { House } from '../../house.js';
 import { registry } from '../../slices.js';
 
@@ -11,7 +19,12 @@ export const openPublisher = (house: House): Running | null => {
   const { store, settings, logger } = house;
   if (!settings.kafka) return null;
   const { brokers, topicPrefix } = settings.kafka;
-  const connection = { brokers, clientId: 'cadastre-publisher' };
+  const { sasl, tls } = settings.kafka;
+  if (sasl && !tls) {
+    const { mechanism } = sasl;
+    logger.warn({ mechanism }, 'the Kafka credentials are sent without encryption; set KAFKA_TLS=on');
+  }
+  const connection = { brokers, clientId: 'cadastre-publisher', ...securityOptions(settings.kafka) };
   const kafka = new KafkaLog(connection, registry, { source: settings.publicUrl, prefix: topicPrefix }, logger);
   const runner = new FollowerRunner(store, publisherFollower(kafka, topicsOf(registry, topicPrefix)), logger);
   runner.start();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
-import { serverProperties } from './server-properties.js';
+import { serverProperties, type BrokerProperties } from './server-properties.js';
 import type { TestKafka } from './start-kafka.js';
 import { untilItAnswers } from './until-it-answers.js';
 
@@ -21,11 +21,32 @@ export const startOnJava = async (): Promise<TestKafka> => {
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-kafka-'));
   await cp(join(cache, 'template'), join(folder, 'log'), { recursive: true });
   const [port, controllerPort] = await freePorts();
-  const properties = join(folder, 'server.properties');
-  await writeFile(properties, serverProperties({ port, controllerPort, folder: join(folder, 'log') }));
+  return startIn(folder, { port, controllerPort, folder: join(folder, 'log') });
+};
+
+export type ScramUser = { readonly name: string; readonly password: string };
+
+/** A broker with other listeners too, and with users who authenticate by SCRAM; the folder is removed when it stops. */
+export const startWithUsers = async (
+  folder: string,
+  options: Pick<BrokerProperties, 'listeners' | 'more'>,
+  users: readonly ScramUser[],
+): Promise<TestKafka> => {
+  const lib = join(await cached(NAME, make), 'lib');
+  const [port, controllerPort] = await freePorts();
+  const broker = { ...options, port, controllerPort, folder: join(folder, 'log') };
+  await formatFolder(lib, join(folder, 'format.properties'), broker, users);
+  return startIn(folder, broker);
+};
+
+const startIn = async (folder: string, properties: BrokerProperties): Promise<TestKafka> => {
+  const { port } = properties;
+  const cache = await cached(NAME, make);
+  const file = join(folder, 'server.properties');
+  await writeFile(file, serverProperties(properties));
   const brokers = [`127.0.0.1:${port}`];
 
-  let broker = await launch(folder, properties, join(cache, 'lib'));
+  let broker = await launch(folder, file, join(cache, 'lib'));
   const kill = (): Promise<void> => broker.kill();
   const stop = async (): Promise<void> => {
     await kill();
@@ -44,7 +65,7 @@ export const startOnJava = async (): Promise<TestKafka> => {
     brokers,
     kill,
     restart: async () => {
-      broker = await launch(folder, properties, join(cache, 'lib'));
+      broker = await launch(folder, file, join(cache, 'lib'));
       await answer();
     },
     stop,
@@ -65,8 +86,22 @@ const launch = (folder: string, properties: string, jars: string): Promise<Runni
 const make = async (folder: string): Promise<void> => {
   const [lib, template] = [join(folder, 'lib'), join(folder, 'template')];
   await fetchJars(join(import.meta.dirname, 'pom.xml'), lib);
-  const properties = join(folder, 'format.properties');
-  await writeFile(properties, serverProperties({ port: 9092, controllerPort: 9093, folder: template }));
-  const format = ['format', '-t', randomBytes(16).toString('base64url'), '-c', properties];
+  await formatFolder(lib, join(folder, 'format.properties'), { port: 9092, controllerPort: 9093, folder: template });
+};
+
+const formatFolder = async (
+  lib: string,
+  properties: string,
+  broker: BrokerProperties,
+  users: readonly ScramUser[] = [],
+): Promise<void> => {
+  await writeFile(properties, serverProperties(broker));
+  const scram = users.flatMap(({ name, password }) =>
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((type) => [
+      '--add-scram',
+      `${type}=[name=${name},password=${password}]`,
+    ]),
+  );
+  const format = ['format', '-t', randomBytes(16).toString('base64url'), '-c', properties, ...scram];
   await run('java', ['-Xmx64m', '-cp', join(lib, '*'), 'kafka.tools.StorageTool', ...format]);
 };

@@ -1,13 +1,31 @@
+export type BrokerProperties = {
+  readonly port: number;
+  readonly controllerPort: number;
+  readonly folder: string;
+  /** Listeners beside the plain one, by name, with the protocol and the port of each. */
+  readonly listeners?: Readonly<Record<string, { readonly protocol: string; readonly port: number }>>;
+  readonly more?: Readonly<Record<string, string | number>>;
+};
+
 /** What one broker is told: it starts fast, forgets sessions fast, and can be killed and started again at once. */
-export const serverProperties = (broker: { port: number; controllerPort: number; folder: string }): string => {
-  const listener = `PLAINTEXT://127.0.0.1:${broker.port}`;
+export const serverProperties = ({ listeners = {}, more = {}, ...broker }: BrokerProperties): string => {
+  const others = Object.entries(listeners);
+  const listener = [
+    `PLAINTEXT://127.0.0.1:${broker.port}`,
+    ...others.map(([name, { port }]) => `${name}://127.0.0.1:${port}`),
+  ].join();
+  const protocols = [
+    'PLAINTEXT:PLAINTEXT',
+    'CONTROLLER:PLAINTEXT',
+    ...others.map(([name, { protocol }]) => `${name}:${protocol}`),
+  ];
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${broker.controllerPort}`,
     listeners: `${listener},CONTROLLER://127.0.0.1:${broker.controllerPort}`,
     'advertised.listeners': listener,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': protocols.join(),
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': broker.folder,
@@ -30,6 +48,7 @@ export const serverProperties = (broker: { port: number; controllerPort: number;
     'broker.session.timeout.ms': 1_000,
     'log.cleaner.dedupe.buffer.size': 4_194_304,
     'log.segment.bytes': 67_108_864,
+    ...more,
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

@@ -1,0 +1,155 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { codeOf } from '#kernel';
+import type { EnvironmentValues } from './secret-files.js';
+import type { environment } from './variables.js';
+import type { z } from 'zod';
+
+type Environment = z.output<typeof environment>;
+
+export type KafkaSettings = {
+  readonly brokers: readonly string[];
+  readonly topicPrefix: string;
+  /** Absolute paths of PEM files. A null CA stands for the authorities that Node trusts. Null: without TLS. */
+  readonly tls: { readonly ca: string | null; readonly certificate: string | null; readonly key: string | null } | null;
+  readonly sasl: KafkaSasl | null;
+};
+
+export type KafkaSasl =
+  | {
+      readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly mechanism: 'OAUTHBEARER';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope: string | null;
+    };
+
+type Name = keyof Environment & `KAFKA_${string}`;
+
+const TLS_FILES = ['KAFKA_TLS_CA', 'KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'] as const satisfies readonly Name[];
+const PASSWORD = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const satisfies readonly Name[];
+const CLIENT = [
+  'KAFKA_SASL_TOKEN_URL',
+  'KAFKA_SASL_CLIENT_ID',
+  'KAFKA_SASL_CLIENT_SECRET',
+] as const satisfies readonly Name[];
+const OF_KAFKA = [
+  'KAFKA_TLS',
+  ...TLS_FILES,
+  'KAFKA_SASL_MECHANISM',
+  ...PASSWORD,
+  ...CLIENT,
+  'KAFKA_SASL_SCOPE',
+] as const satisfies readonly Name[];
+
+/** One line for each setting of Kafka that contradicts another one, or whose file cannot be used. */
+export const contradictionsOfKafka = (env: EnvironmentValues): readonly string[] => {
+  if (!env['KAFKA_BROKERS']) {
+    return OF_KAFKA.filter((name) => env[name] && env[name] !== 'off').map(
+      (name) => `${name}: set, but KAFKA_BROKERS is missing`,
+    );
+  }
+  return [...contradictionsOfTls(env), ...contradictionsOfSasl(env)];
+};
+
+const contradictionsOfTls = (env: EnvironmentValues): readonly string[] => {
+  if (env['KAFKA_TLS'] !== 'on') {
+    return TLS_FILES.filter((name) => env[name]).map((name) => `${name}: set, but KAFKA_TLS is not on`);
+  }
+  const [ca, cert, key] = TLS_FILES.map((name) => env[name]);
+  const lines = [
+    ...(cert && !key ? ['KAFKA_TLS_KEY: missing, KAFKA_TLS_CERT needs it'] : []),
+    ...(key && !cert ? ['KAFKA_TLS_CERT: missing, KAFKA_TLS_KEY needs it'] : []),
+    ...faultOf('KAFKA_TLS_CA', ca, 'PEM certificates', (text) => new X509Certificate(text)),
+    ...faultOf('KAFKA_TLS_CERT', cert, 'PEM certificates', (text) => new X509Certificate(text)),
+    ...faultOf('KAFKA_TLS_KEY', key, 'a PEM private key without a passphrase', (text) => createPrivateKey(text)),
+  ];
+  if (lines.length > 0 || !cert || !key) return lines;
+  const matches = new X509Certificate(readFileSync(cert)).checkPrivateKey(createPrivateKey(readFileSync(key, 'utf8')));
+  return matches ? [] : ['KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT'];
+};
+
+const faultOf = (
+  name: Name,
+  file: string | undefined,
+  content: string,
+  parse: (text: string) => unknown,
+): readonly string[] => {
+  if (!file) return [];
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    return [`${name}: the file cannot be read (${codeOf(error) ?? 'unknown reason'})`];
+  }
+  try {
+    parse(text);
+    return [];
+  } catch {
+    return [`${name}: the file must contain ${content}`];
+  }
+};
+
+const contradictionsOfSasl = (env: EnvironmentValues): readonly string[] => {
+  const mechanism = env['KAFKA_SASL_MECHANISM'];
+  const given = (names: readonly Name[]): readonly Name[] => names.filter((name) => env[name]);
+  const needed = (names: readonly Name[]): readonly string[] =>
+    names.filter((name) => !env[name]).map((name) => `${name}: missing, KAFKA_SASL_MECHANISM=${mechanism} needs it`);
+  const unused = (names: readonly Name[]): readonly string[] =>
+    given(names).map((name) => `${name}: set, but KAFKA_SASL_MECHANISM=${mechanism} does not use it`);
+  switch (mechanism) {
+    case undefined:
+      return given([...PASSWORD, ...CLIENT, 'KAFKA_SASL_SCOPE']).map(
+        (name) => `${name}: set, but KAFKA_SASL_MECHANISM is missing`,
+      );
+    case 'OAUTHBEARER':
+      return [...needed(CLIENT), ...unused(PASSWORD)];
+    case 'PLAIN':
+    case 'SCRAM-SHA-256':
+    case 'SCRAM-SHA-512':
+      return [...needed(PASSWORD), ...unused([...CLIENT, 'KAFKA_SASL_SCOPE'])];
+    default:
+      // Reported already: it is none of the accepted mechanisms.
+      return [];
+  }
+};
+
+/** Null if no brokers are configured. The settings contain no contradictions. */
+export const kafkaFrom = (env: Environment): KafkaSettings | null => {
+  if (!env.KAFKA_BROKERS) return null;
+  return {
+    brokers: env.KAFKA_BROKERS,
+    topicPrefix: env.CADASTRE_TOPIC_PREFIX,
+    tls: env.KAFKA_TLS
+      ? {
+          ca: absolute(env.KAFKA_TLS_CA),
+          certificate: absolute(env.KAFKA_TLS_CERT),
+          key: absolute(env.KAFKA_TLS_KEY),
+        }
+      : null,
+    sasl: saslFrom(env),
+  };
+};
+
+const absolute = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));
+
+const saslFrom = (env: Environment): KafkaSasl | null => {
+  const mechanism = env.KAFKA_SASL_MECHANISM;
+  if (mechanism === undefined) return null;
+  if (mechanism === 'OAUTHBEARER') {
+    return {
+      mechanism,
+      tokenUrl: env.KAFKA_SASL_TOKEN_URL ?? '',
+      clientId: env.KAFKA_SASL_CLIENT_ID ?? '',
+      clientSecret: env.KAFKA_SASL_CLIENT_SECRET ?? '',
+      scope: env.KAFKA_SASL_SCOPE ?? null,
+    };
+  }
+  return { mechanism, username: env.KAFKA_SASL_USERNAME ?? '', password: env.KAFKA_SASL_PASSWORD ?? '' };
+};

@@ -1,0 +1,43 @@
+import kafkajs, { type Mechanism } from 'kafkajs';
+import { z } from 'zod';
+import type { TokenSource } from './oauth-token.js';
+
+// RFC 7628, section 3.2.2.
+const refusal = z.object({ status: z.string().max(100) });
+
+/**
+ * The mechanism OAUTHBEARER (RFC 7628). kafkajs has one too, but takes the brokers' refusal of a token for a success: all
+ * that a caller sees then is "Closed connection".
+ */
+export const oauthBearer = (source: TokenSource): Mechanism => ({
+  mechanism: 'oauthbearer',
+  authenticationProvider: ({ saslAuthenticate }) => ({
+    authenticate: async () => {
+      const message = `n,,\u0001auth=Bearer ${await source.token()}\u0001\u0001`;
+      const answer = await saslAuthenticate({
+        request: { encode: () => withLength(Buffer.from(message)) },
+        response: { decode: (raw) => raw.subarray(LENGTH_BYTES), parse: (data) => data.toString() },
+      });
+      if (!answer) return;
+      source.discard();
+      throw new kafkajs.KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${statusIn(answer)}`);
+    },
+  }),
+});
+
+const LENGTH_BYTES = 4;
+
+/** kafkajs wants the length in front, as in the protocol before Kafka 1.0. */
+const withLength = (message: Buffer): Buffer => {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeInt32BE(message.length);
+  return Buffer.concat([length, message]);
+};
+
+const statusIn = (answer: string): string => {
+  try {
+    return refusal.parse(JSON.parse(answer)).status;
+  } catch {
+    return 'the brokers refused the token';
+  }
+};
