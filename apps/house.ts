@@ -49,10 +49,12 @@ export type HouseOptions = {
   readonly name: string;
   /** Work with the database of a server that runs on the same data folder. */
   readonly beside?: boolean;
+  /** Commands log to standard error, because standard output holds their result. */
+  readonly logToStderr?: boolean;
 };
 
-export const openHouse = async (settings: Settings, { name, beside }: HouseOptions): Promise<House> => {
-  const logger = createLogger(settings.logLevel);
+export const openHouse = async (settings: Settings, { name, beside, logToStderr }: HouseOptions): Promise<House> => {
+  const logger = createLogger(settings.logLevel, logToStderr ? process.stderr : undefined);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
   const foundation = await (beside ? borrowFoundation : openFoundation)(settings, logger);
   return houseOn(foundation, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });

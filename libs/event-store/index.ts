@@ -20,6 +20,7 @@ export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
 export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
 export { forgottenNames, Forgetting } from './forgetting.js';
 export { FollowerRunner } from './follower-runner.js';
+export { followerStates, type FollowerState } from './follower-states.js';
 export { fingerprintOf, WrongEncryptionKey, type EncryptedColumn } from './encryption-key.js';
 export {
   inspectDatabase,

@@ -1,3 +1,12 @@
+export {
+  listTokensOf,
+  listUsers,
+  previewForgetting,
+  revokeToken,
+  type ForgettingPreview,
+  type TokenOverview,
+  type UserOverview,
+} from './accounts.operator.js';
 export { PeopleModule } from './people.module.js';
 export {
   ADMIN,

@@ -14,7 +14,8 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
   const host = new URL(settings.publicUrl).host;
   const near = (path: string): string => relative(process.cwd(), path) || path;
   const file = near(join(settings.dataFolder, tokenFile));
-  const shown = settings.adminToken === null ? (token ?? `$(cat ${file})`) : '$CADASTRE_ADMIN_TOKEN';
+  // Not the token itself: it is printed once, and these lines end up in histories and recordings of shells.
+  const shown = settings.adminToken === null ? `$(cat ${file})` : '$CADASTRE_ADMIN_TOKEN';
   const lines = [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,

@@ -1,19 +1,44 @@
-import { ensureUser, forgetUserNamed, issueUserToken, makeOwner, setEmail } from '#people';
+import {
+  ensureUser,
+  forgetUserNamed,
+  issueUserToken,
+  listTokensOf,
+  listUsers,
+  makeOwner,
+  previewForgetting,
+  revokeToken,
+  setEmail,
+  type ForgettingPreview,
+} from '#people';
 import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
-import { StartRefused, type Settings } from '#host';
+import { StartRefused, type EnvironmentValues, type Settings } from '#host';
+import { describeMissingSite, hasEmbeddedSite } from '../../foundation.js';
 import { migrateHouse, openHouse, type House } from '../../house.js';
 import { slices } from '../../slices.js';
+import { examine } from './doctor.js';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** About ten seconds: somebody waits for the command, and a script must not hang. */
 const RETRIES = 4;
 
+type InsideOptions = {
+  /** Make a new site where there is none. */
+  readonly mayInitialise?: boolean;
+};
+
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
-const inside = async (settings: Settings, work: (house: House) => Promise<void>): Promise<void> => {
-  const house = await openHouse(settings, { name: 'command', beside: true });
+const inside = async (
+  settings: Settings,
+  work: (house: House) => Promise<void>,
+  { mayInitialise = false }: InsideOptions = {},
+): Promise<void> => {
+  if (!mayInitialise && settings.database.mode === 'embedded' && !(await hasEmbeddedSite(settings))) {
+    throw new StartRefused(describeMissingSite(settings));
+  }
+  const house = await openHouse(settings, { name: 'command', beside: true, logToStderr: true });
   try {
-    await migrateHouse(house, { retries: RETRIES });
+    await migrateHouse(house, { retries: RETRIES, mayInitialise });
     await work(house);
   } finally {
     await house.close();
@@ -21,10 +46,14 @@ const inside = async (settings: Settings, work: (house: House) => Promise<void>)
 };
 
 export const runMigrate = (settings: Settings): Promise<void> =>
-  inside(settings, () => {
-    say('The database is up to date.');
-    return Promise.resolve();
-  });
+  inside(
+    settings,
+    () => {
+      say('The database is up to date.');
+      return Promise.resolve();
+    },
+    { mayInitialise: true },
+  );
 
 /** Counts aloud on a terminal; a log file gets the result only. */
 const progressOf = (things: string): ((view: string, more: number) => void) => {
@@ -85,21 +114,123 @@ export type TokenOptions = {
   readonly email?: string;
   readonly ownerOf?: string;
   readonly description?: string;
+  readonly init?: boolean;
 };
 
-export const runTokenCreate = (settings: Settings, options: TokenOptions): Promise<void> =>
-  inside(settings, async ({ store, ids }) => {
+export const runTokenCreate = async (settings: Settings, options: TokenOptions): Promise<void> => {
+  const work = async ({ store, ids }: House): Promise<void> => {
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
     const { email, ownerOf } = options;
     if (email !== undefined) await setEmail(store, ids, user.id, email);
     if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line');
     say(secret);
+  };
+  try {
+    await inside(settings, work, { mayInitialise: options.init ?? false });
+  } catch (error) {
+    if (!(error instanceof StartRefused) || error.message !== describeMissingSite(settings)) throw error;
+    throw new StartRefused(`${error.message}; --init makes a new site there`, { cause: error });
+  }
+};
+
+const TOKEN_COLUMNS = ['ID', 'OWNER', 'KIND', 'DESCRIPTION', 'CREATED', 'LAST USED', 'EXPIRES'] as const;
+
+export type ListOptions = { readonly user?: string; readonly json?: boolean };
+
+/** Prints tokens without their secrets, which are stored nowhere. */
+export const runTokenList = (settings: Settings, { user, json }: ListOptions): Promise<void> =>
+  inside(settings, async ({ store }) => {
+    const tokens = await listTokensOf(store, user ?? null);
+    if (json) return say(JSON.stringify(tokens, null, 2));
+    const rows = tokens.map(({ id, owner, kind, description, createdAt, lastUsedAt, expiredAt }) => [
+      id,
+      owner,
+      kind,
+      description ?? '–',
+      createdAt,
+      lastUsedAt ?? 'never',
+      expiredAt ?? 'never',
+    ]);
+    say(tableOf(TOKEN_COLUMNS, rows));
   });
 
-export const runUserForget = (settings: Settings, name: string): Promise<void> =>
+export const runTokenRevoke = (settings: Settings, id: string): Promise<void> =>
+  inside(settings, async ({ store, ids }) => {
+    await revokeToken(store, ids, id);
+    say(`${id} is revoked.`);
+  });
+
+const USER_COLUMNS = ['ID', 'USERNAME', 'EMAIL', 'SITE ADMIN', 'ORGANIZATIONS', 'TOKENS'] as const;
+
+export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'json'>): Promise<void> =>
+  inside(settings, async ({ store }) => {
+    const users = await listUsers(store);
+    if (json) return say(JSON.stringify(users, null, 2));
+    const rows = users.map(({ id, username, email, siteAdmin, organizations, tokens }) => [
+      id,
+      username,
+      email ?? '–',
+      siteAdmin ? 'yes' : 'no',
+      organizations.join(', ') || '–',
+      String(tokens),
+    ]);
+    say(tableOf(USER_COLUMNS, rows));
+  });
+
+/** Columns as wide as their longest value. Control characters of names cannot reach the terminal. */
+const tableOf = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const lines = [header, ...rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+/** Resolves to whether a person at the terminal typed the name. */
+export type Confirm = (question: string) => Promise<string>;
+
+export type ForgetOptions = {
+  /** Do it without a question. */
+  readonly yes: boolean;
+  /** Null without a terminal. */
+  readonly ask: Confirm | null;
+};
+
+const describePreview = (name: string, { id, memberships, teams, tokens }: ForgettingPreview): string =>
+  [
+    `This forgets the user ${name} (${id}) for good:`,
+    `  - ends ${tokens.length} tokens, ${memberships.length} memberships of organizations and ${teams.length} of teams`,
+    '  - deletes the key of the name, e-mail address, client addresses and programs in the log and in audit trails',
+    '  - removes the name from everything that has been read from the log, such as histories',
+    'What the user did stays recorded, under the id. Nothing but a backup brings the name back.',
+  ].join('\n');
+
+export const runUserForget = (settings: Settings, name: string, { yes, ask }: ForgetOptions): Promise<void> =>
   inside(settings, async ({ store, forgetting, ids }) => {
+    const preview = await previewForgetting(store, name);
+    process.stderr.write(`${describePreview(name, preview)}\n`);
+    if (!yes) {
+      if (!ask) throw new StartRefused('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
+      const answer = await ask(`Type ${name} to confirm: `);
+      if (answer.trim() !== name) throw new StartRefused('not confirmed. Nothing was changed');
+    }
     const progress = progressOf('rows looked through for the name');
     await forgetUserNamed({ store, forgetting, seen: (rows, table) => progress(table, rows) }, ids, name);
     say(`${name} is forgotten.`);
   });
+
+/** Resolves to whether nothing failed. */
+export const runDoctor = async (env: EnvironmentValues, now: () => Date): Promise<boolean> => {
+  let isHealthy = true;
+  await examine(env, now, ({ result, check, detail }) => {
+    isHealthy &&= result !== 'FAILED';
+    say(`${result.padEnd(7)}  ${check}: ${detail}`);
+  });
+  return isHealthy;
+};

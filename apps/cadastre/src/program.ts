@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import {
   BadSettings,
@@ -11,7 +14,20 @@ import {
   type Settings,
 } from '#host';
 import { providerCommand } from '../../provider/src/program.js';
-import { runMigrate, runRebuild, runTokenCreate, runUserForget, runVerify, type TokenOptions } from './operations.js';
+import {
+  runDoctor,
+  runMigrate,
+  runRebuild,
+  runTokenCreate,
+  runTokenList,
+  runTokenRevoke,
+  runUserForget,
+  runUserList,
+  runVerify,
+  type Confirm,
+  type ListOptions,
+  type TokenOptions,
+} from './operations.js';
 import { serve, serveGateway, serveProjector, servePublisher } from './serve.js';
 import { runUntilStopped } from './signals.js';
 import { describeFailure } from './start-errors.js';
@@ -48,9 +64,15 @@ const guarded =
     }
   };
 
+const versionOf = (): string => {
+  const file = findPackageJSON('..', import.meta.url);
+  if (file === undefined) throw new Error('package.json of Cadastre was not found');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+};
+
 export const program = new Command('cadastre')
   .description('The public register of your infrastructure: workspaces, tags and providers behind the TFE v2 API')
-  .showHelpAfterError()
+  .version(versionOf(), '--version', 'print the version')
   .addHelpText('after', () => `\n${settingsHelp()}`);
 
 const PROCESSES = [
@@ -87,22 +109,75 @@ program
   );
 
 program
-  .command('token')
-  .description('tokens, outside of any request')
+  .command('doctor')
+  .description('check settings, database, key, files, Kafka, clock and followers; exits with 1 if a check fails')
+  .action(
+    guarded(async () => {
+      if (!(await runDoctor(process.env, () => clock.now()))) process.exitCode = 1;
+    }),
+  );
+
+const token = program.command('token').description('API tokens: create, list, revoke');
+
+token
   .command('create')
-  .description('make a token for a user, who is made too if there is none of that name, and print it')
+  .description('create a token for a user, and the user if there is none of that name; print the token')
   .requiredOption('--user <name>', 'name of the user')
   .option('--site-admin', 'make a new user an administrator of the site')
-  .option('--email <address>', 'the address by which the user is invited; a new one takes the place of the old')
+  .option('--email <address>', 'the address by which the user is invited; replaces the old one')
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
+  .option('--init', 'make a new site if there is none')
   .action(guarded(async (options: TokenOptions) => runTokenCreate(await commandSettings(), options)));
 
-program
-  .command('user')
-  .description('people, outside of any request')
+token
+  .command('list')
+  .description('list tokens, never their secrets')
+  .option('--user <name>', 'only the tokens of this user')
+  .option('--json', 'print JSON')
+  .action(guarded(async (options: ListOptions) => runTokenList(await commandSettings(), options)));
+
+token
+  .command('revoke <id>')
+  .description('end a token of any kind; the id is the one that "token list" shows')
+  .action(guarded(async (id: string) => runTokenRevoke(await commandSettings(), id)));
+
+const user = program.command('user').description('users: list, forget');
+
+user
+  .command('list')
+  .description('list the users of the site')
+  .option('--json', 'print JSON')
+  .action(guarded(async (options: ListOptions) => runUserList(await commandSettings(), options)));
+
+/** Null without a terminal: nobody could answer. */
+const askAtTerminal = (): Confirm | null =>
+  process.stdin.isTTY
+    ? async (question) => {
+        const terminal = createInterface({ input: process.stdin, output: process.stderr });
+        try {
+          return await terminal.question(question);
+        } finally {
+          terminal.close();
+        }
+      }
+    : null;
+
+user
   .command('forget <name>')
-  .description('end what a user has here, and forget what they were called and where they came from, for good')
-  .action(guarded(async (name: string) => runUserForget(await commandSettings(), name)));
+  .description("end a user's memberships and tokens, and delete the name from the log and audit trails for good")
+  .option('--yes', 'do not ask for confirmation')
+  .action(
+    guarded(async (name: string, { yes = false }: { yes?: boolean }) =>
+      runUserForget(await commandSettings(), name, { yes, ask: askAtTerminal() }),
+    ),
+  );
 
 program.addCommand(providerCommand('provider'));
+
+/** An error is one line, and the name of the help, instead of the whole help. */
+const nameHelpAfterError = (command: Command, path: string): void => {
+  command.showHelpAfterError(`See '${path} --help'.`);
+  for (const child of command.commands) nameHelpAfterError(child, `${path} ${child.name()}`);
+};
+nameHelpAfterError(program, program.name());

@@ -1,0 +1,121 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeProduct, type Product } from '../support/product.js';
+import { makeOrganization } from '../support/seeds.js';
+import { apiOf, type Api } from '../support/server.js';
+
+let product: Product;
+let api: Api;
+
+beforeAll(async () => {
+  product = await makeProduct();
+  await product.start();
+  api = apiOf(product.url, product.adminToken);
+  await makeOrganization(api, 'acme');
+});
+afterAll(() => product?.remove());
+
+const accountStatus = async (token: string): Promise<number> =>
+  (await api.as(token).get('/api/v2/account/details')).status;
+
+describe('commands beside a running server', () => {
+  it('create, list and revoke a token, and never show its secret again', async () => {
+    const created = await product.run('token', 'create', '--user', 'ada', '--description', 'for CI');
+    expect(created).toMatchObject({ code: 0 });
+    const secret = created.stdout.trim();
+    expect(await accountStatus(secret)).toBe(200);
+
+    const listed = await product.run('token', 'list', '--user', 'ada', '--json');
+    expect(listed.stdout).not.toContain(secret);
+    const tokens = JSON.parse(listed.stdout) as { id: string }[];
+    expect(tokens).toEqual([
+      expect.objectContaining({ owner: 'ada', kind: 'user', description: 'for CI', expiredAt: null }),
+    ]);
+
+    expect(await product.run('token', 'revoke', tokens[0]?.id ?? '')).toMatchObject({ code: 0 });
+    expect(await accountStatus(secret)).toBe(401);
+    expect(await product.run('token', 'revoke', tokens[0]?.id ?? '')).toMatchObject({
+      code: 1,
+      stderr: `There is no token with the id ${tokens[0]?.id}\n`,
+    });
+  });
+
+  it('list users, and forget one only after a confirmation', async () => {
+    await product.run('token', 'create', '--user', 'grace', '--owner-of', 'acme');
+    const users = await product.run('user', 'list');
+    expect(users.stdout).toMatch(/^ID +USERNAME +EMAIL +SITE ADMIN +ORGANIZATIONS +TOKENS\n/);
+    expect(users.stdout).toMatch(/^user-\w+ +grace +– +no +acme +1$/m);
+
+    const refused = await product.run('user', 'forget', 'grace');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^This forgets the user grace \(user-\w+\) for good:\n {2}- ends 1 tokens, 1 member/,
+    );
+    expect(refused.stderr).toMatch(/\nnot confirmed; run this in a terminal, or add --yes. Nothing was changed\n$/);
+    expect((await product.run('user', 'list')).stdout).toContain('grace');
+
+    expect(await product.run('user', 'forget', 'grace', '--yes')).toMatchObject({
+      code: 0,
+      stdout: 'grace is forgotten.\n',
+    });
+  });
+
+  it('examine the installation: every check of doctor passes', async () => {
+    const healthy = await product.run('doctor');
+    expect(healthy).toMatchObject({ code: 0, stderr: '' });
+    const lines = healthy.stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+    expect(lines.map((line) => /^\w+ +([^:]+):/.exec(line)?.[1])).toEqual(
+      expect.arrayContaining(['settings', 'disk', 'certificate', 'database', 'key', 'clock', 'follower audit_trail']),
+    );
+  });
+
+  it('name what fails: no broker, and an invalid setting', async () => {
+    const sick = await product.runWith({ KAFKA_BROKERS: '127.0.0.1:1' }, 'doctor');
+    expect(sick.code).toBe(1);
+    expect(sick.stdout).toMatch(/^FAILED +kafka: cannot be reached \(.*\); start it, or correct KAFKA_BROKERS$/m);
+    expect(sick.stdout).toMatch(/^FAILED +follower publisher: no process runs it, \d+ events behind; start serve or/m);
+    const invalid = await product.runWith({ PORT: 'http' }, 'doctor');
+    expect(invalid).toMatchObject({ code: 1 });
+    expect(invalid.stdout).toMatch(/^FAILED +settings: PORT: must be a whole number .*, got "http"$/m);
+  });
+});
+
+describe('commands without a site', () => {
+  it('refuse and create nothing, unless --init asks for a new site', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'cadastre-empty-'));
+    const empty = { CADASTRE_DATA: join(parent, 'data') };
+    const refused = await product.runWith(empty, 'token', 'create', '--user', 'ada');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^CADASTRE_DATA: there is no site in \S+; .*; --init makes a new site there\n$/);
+    expect(await product.runWith(empty, 'verify')).toMatchObject({ code: 1, stdout: '' });
+    expect(await readdir(parent)).toEqual([]);
+
+    const made = await product.runWith(empty, 'token', 'create', '--user', 'ada', '--init');
+    expect(made).toMatchObject({ code: 0 });
+    expect(made.stdout).toMatch(/^\w+\.atlasv1\.\w+\n$/);
+    await rm(parent, { recursive: true });
+  });
+});
+
+describe('the command line', () => {
+  it('prints its version', async () => {
+    expect(await product.run('--version')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  });
+
+  it.each([
+    [['serve', '--foo'], "error: unknown option '--foo'\nSee 'cadastre serve --help'.\n"],
+    [['frobnicate'], "error: unknown command 'frobnicate'\nSee 'cadastre --help'.\n"],
+    [
+      ['token', 'create'],
+      "error: required option '--user <name>' not specified\nSee 'cadastre token create --help'.\n",
+    ],
+  ])('answers %j with one line and the name of the help', async (args, stderr) => {
+    expect(await product.run(...args)).toMatchObject({ code: 1, stdout: '', stderr });
+  });
+});
