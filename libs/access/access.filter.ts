@@ -42,6 +42,7 @@ export class AccessFilter implements ExceptionFilter {
     }
     this.repeats.set(request, repeat);
     this.authenticator().forget(request.secret);
+    request.actor = undefined;
     void this.runAgain(request, repeat, host);
   }
 

@@ -1,37 +1,28 @@
 import { isIP } from 'node:net';
-import { createParamDecorator, Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { EventContext } from '#kernel';
 import type { Actor } from './actor.js';
 import { Authenticator } from './authenticator.js';
+import type { RouteOptions } from './route-options.js';
 
-/** What the guard leaves on the request. */
-export type AuthenticatedRequest = FastifyRequest & { actor?: Actor; secret?: string };
-
-/** Under what name `@Public()` marks a route. */
-export const PUBLIC = 'cadastre:public';
-
-/** For routes that need no token: discovery, health, signed links. */
-export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
+/** A request with the caller that `identifyCaller` found. */
+export type AuthenticatedRequest = FastifyRequest & { actor?: Actor | undefined; secret?: string };
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** Every route needs a token unless it says otherwise: a route that forgets to say anything is closed. */
+/**
+ * Requires a token on every route that is not marked `@Public()`. The server has identified the caller of a request with
+ * a body already; the guard identifies all others, and those that AccessFilter runs again.
+ */
 @Injectable()
 export class AuthenticateGuard implements CanActivate {
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly authenticator: Authenticator,
-  ) {}
+  constructor(private readonly authenticator: Authenticator) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()])) {
-      return true;
-    }
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    await identifyCaller(request, this.authenticator);
-    return true;
+    if (request.actor || (request.routeOptions.config as RouteOptions).isPublic) return true;
+    return identifyCaller(request, this.authenticator).then(() => true);
   }
 }
 

@@ -7,3 +7,4 @@ export { confirm, fresh, isOutdated } from './fresh.js';
 export { identityNow } from './identity.queries.js';
 export * from './grants.queries.js';
 export * from './rules.js';
+export * from './route-options.js';

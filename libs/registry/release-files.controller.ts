@@ -1,9 +1,8 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Put, Req, Res, StreamableFile } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { Public } from '#access';
+import { ConfigureRoute, Public } from '#access';
 import type { ByteRange } from '#blob-store';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
@@ -31,7 +30,7 @@ export class ReleaseFilesController {
   ) {}
 
   @Put('uploads/:token')
-  @RouteConfig({ rawBody: true })
+  @ConfigureRoute({ rawBody: true })
   @HttpCode(200)
   async upload(
     @Param('token') token: string,

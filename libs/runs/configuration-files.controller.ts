@@ -12,11 +12,10 @@ import {
   type HttpRedirectResponse,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { contextOf, CurrentActor, Public, requestOf, systemContext, type Actor } from '#access';
+import { ConfigureRoute, contextOf, CurrentActor, Public, requestOf, systemContext, type Actor } from '#access';
 import { Database } from '#event-store';
 import { Reads, shownOnce } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
@@ -44,7 +43,7 @@ export class ConfigurationFilesController {
   /** The signed link stands for the token. */
   @Put('configuration-versions/upload/:token')
   @Public()
-  @RouteConfig({ rawBody: true })
+  @ConfigureRoute({ rawBody: true })
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
     await this.bus.execute(new ReceiveConfiguration(this.links.uploadOf(token), content));

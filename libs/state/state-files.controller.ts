@@ -1,9 +1,8 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Put, StreamableFile } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { CurrentActor, Public, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
 import { Database } from '#event-store';
 import { Reads, shownOnce } from '#reads';
 import { shownState, type StateRead } from './reads.events.js';
@@ -26,7 +25,7 @@ export class StateFilesController {
   /** The signed link stands for the token (clients.md §4). */
   @Put('state-versions/upload/:token')
   @Public()
-  @RouteConfig({ rawBody: true })
+  @ConfigureRoute({ rawBody: true })
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
     const { stateVersion, kind } = this.links.uploadOf(token);

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
-import { PUBLIC } from '#access';
+import { routeOptionsOf } from '#access';
 
 export type Route = {
   readonly method: string;
@@ -34,7 +34,7 @@ export const routesOf = (controller: Type): Route[] =>
     const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
     const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
     const status = metadata<number>('__httpCode__', handler) ?? (method === 'POST' ? 201 : 200);
-    const open = metadata<boolean>(PUBLIC, handler) ?? metadata<boolean>(PUBLIC, controller) ?? false;
+    const open = routeOptionsOf(handler).isPublic ?? false;
     return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: joined(prefix, path), status, open })));
   });
 
