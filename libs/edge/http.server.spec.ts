@@ -131,7 +131,8 @@ describe('a request', () => {
       expect(response.status).toBe(415);
       expect(response.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
       const { errors } = (await response.json()) as { errors: unknown[] };
-      expect(errors).toMatchObject([{ status: '415', title: 'unsupported media type', detail: expect.any(String) }]);
+      const detail = expect.stringContaining('Send application/vnd.api+json');
+      expect(errors).toMatchObject([{ status: '415', title: 'unsupported media type', detail }]);
       expect((await ask('/api/v2/organizations/unheard')).status).toBe(404);
     },
   );

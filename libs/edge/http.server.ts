@@ -2,10 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AccessFilter, Authenticator, identifyCaller } from '#access';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { AccessFilter, Authenticator } from '#access';
 import { badRequest, notFound, type Ids } from '#kernel';
-import { acceptJsonApi, JSON_API, RefusedFilter, sendRefusal } from '#json-api';
+import { JSON_API, RefusedFilter, sendRefusal } from '#json-api';
+import { identifyBeforeBody } from './callers.hooks.js';
+import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
+import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
 
 export type HttpOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -13,12 +16,26 @@ export type HttpOptions = {
   readonly trustedProxies?: readonly string[];
   readonly ids: Ids;
   readonly logger: LoggerService;
+  readonly limits?: Partial<HttpLimits>;
 };
 
-/** Bodies of ordinary requests; state that comes inline may be larger (`bodyLimit` in a route's config). */
-const BODY_LIMIT = 2 * 1024 * 1024;
+export type HttpLimits = BodyLimits & ConnectionLimits;
 
-type RouteConfig = { readonly bodyLimit?: number; readonly rawBody?: boolean };
+const MIB = 1024 * 1024;
+
+const DEFAULT_LIMITS: HttpLimits = {
+  bodyBytes: MIB / 4,
+  bodyMs: 30_000,
+  bodyMemory: { total: 64 * MIB, perCaller: 32 * MIB },
+  uploadBytesPerSecond: 1_024,
+  uploadWindowMs: 30_000,
+  connections: 1_000,
+  connectionsPerAddress: 500,
+  headersMs: 10_000,
+  idleMs: 300_000,
+  drainBytes: 64 * MIB,
+  drainMs: 10_000,
+};
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -26,32 +43,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const requestId = (ids: Ids, given: string | string[] | undefined): string =>
   typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : ids.uuid();
 
-/** RFC 9112 §6.3. */
-const hasNoBody = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
-
-/**
- * `rawBody: true` in a route's config hands the body over as a stream, whatever its media type; `bodyLimit` sets the
- * route's own limit.
- */
-const honourRouteConfigs = (fastify: FastifyInstance): void => {
-  fastify.addHook('onRoute', (route) => {
-    const config = route.config as RouteConfig | undefined;
-    if (config?.bodyLimit) route.bodyLimit = config.bodyLimit;
-  });
+/** Sets the headers that every answer has, and refuses an address with a NUL: Postgres stores none in a text. */
+const addCommonHeaders = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
-    const { rawBody } = request.routeOptions.config as RouteConfig;
-    if (rawBody) request.headers['content-type'] = 'application/octet-stream';
-    // No media type at all: every body here is JSON. And one of no body says nothing: some clients always send theirs.
-    else if (hasNoBody(request)) request.headers['content-type'] = JSON_API;
-    else request.headers['content-type'] ??= JSON_API;
     void reply.header('x-request-id', request.id).header('content-type', JSON_API);
-    // No name or id of ours holds a NUL, and Postgres takes none in a text.
     next(request.url.includes('%00') ? badRequest('The address holds a NUL character') : undefined);
-  });
-  fastify.addContentTypeParser('application/octet-stream', (request: FastifyRequest, payload, done) => {
-    if ((request.routeOptions.config as RouteConfig).rawBody) done(null, payload);
-    else done(Object.assign(new Error(`Unsupported media type; send ${JSON_API}`), { statusCode: 415 }));
   });
 };
 
@@ -69,25 +65,17 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
-/**
- * Who may send a large body is asked before it is read: a guard runs after that. A process without such routes needs
- * nobody who could tell.
- */
-const identifyBeforeLargeBodies = (fastify: FastifyInstance, authenticator: () => Authenticator): void => {
-  fastify.addHook('onRequest', async (request) => {
-    if ((request.routeOptions.config as RouteConfig).bodyLimit) await identifyCaller(request, authenticator());
-  });
-};
-
 /** An HTTP server over these modules, not yet listening. */
 export const httpServer = async (
   root: Type | DynamicModule,
-  { tls, trustedProxies = [], ids, logger }: HttpOptions,
+  { tls, trustedProxies = [], ids, logger, limits: chosen }: HttpOptions,
 ): Promise<NestFastifyApplication> => {
+  const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = new FastifyAdapter({
-    ...(tls ? { https: tls } : {}),
+    ...(tls ? { https: { ...tls, ...serverOptions(limits) } } : { http: serverOptions(limits) }),
     ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
-    bodyLimit: BODY_LIMIT,
+    connectionTimeout: limits.idleMs,
+    clientErrorHandler: refuseBrokenRequest,
     requestIdHeader: false,
     genReqId: (request: IncomingMessage) => requestId(ids, request.headers['x-request-id']),
     // A keep-alive connection without a request does not hold up a stop; what has got in is answered.
@@ -100,18 +88,20 @@ export const httpServer = async (
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  acceptJsonApi(fastify);
-  honourRouteConfigs(fastify);
+  // A process without routes that need a caller has neither of them.
+  const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
+  addCommonHeaders(fastify);
+  guardConnections(fastify, trustedProxies, limits);
+  readBodies(fastify, limits);
   closeWhenAnswered(fastify);
-  const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
+  identifyBeforeBody(fastify, authenticator);
+  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger,
     abortOnError: false,
     // Ours are registered above.
     bodyParser: false,
   });
-  const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
   const refused = new RefusedFilter();
   app.useGlobalFilters(new AccessFilter(authenticator, refused.catch.bind(refused)));
-  identifyBeforeLargeBodies(fastify, authenticator);
   return app;
 };

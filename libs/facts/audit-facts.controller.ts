@@ -2,12 +2,15 @@ import { Body, Controller, Get, Header, Param, Post, Res } from '@nestjs/common'
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { notFound } from '#kernel';
-import { confirm, CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, confirm, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { factSchemas, factsIn } from './facts.body.js';
 import { ReportFacts } from './facts.handler.js';
 
 /** As bytes: Fastify adds a charset to the media type of all else. */
+/** Size of a batch. Larger ones come in several requests. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+
 const plain = (answer: unknown): Buffer => Buffer.from(JSON.stringify(answer));
 
 /** Plain JSON, as the trail is, for services that know nothing of JSON:API. */
@@ -20,6 +23,7 @@ export class AuditFactsController {
 
   /** 201 where something was recorded, 200 where all of it was known. */
   @Post('organizations/:organization/audit-facts')
+  @ConfigureRoute({ bodyLimit: BATCH_BYTES })
   @Header('content-type', 'application/json')
   async report(
     @Param('organization') organization: string,

@@ -52,6 +52,15 @@ export type Settings = {
   readonly retentionCheckMs: number;
   /** Bytes of the largest zip of a provider that is taken. */
   readonly providerArchiveLimit: number;
+  /** Limits of the HTTP server; it has defaults for others. */
+  readonly http: {
+    readonly connections: number;
+    readonly connectionsPerAddress: number;
+    readonly bodyMs: number;
+    readonly uploadBytesPerSecond: number;
+    /** Bytes. */
+    readonly bodyMemory: { readonly total: number; readonly perCaller: number };
+  };
   /** Whether entries of the trail show the address and the program that a request came from. */
   readonly auditClientDetails: boolean;
   /** How long requests are still served after the request to stop; null: the process's own default. */
@@ -180,6 +189,16 @@ const settingsFrom = (env: Environment): Settings => {
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
+    http: {
+      connections: env.CADASTRE_MAX_CONNECTIONS,
+      connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
+      bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
+      uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
+      bodyMemory: {
+        total: env.CADASTRE_BODY_MEMORY_MIB * 1_024 * 1_024,
+        perCaller: env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB * 1_024 * 1_024,
+      },
+    },
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
     shutdownDelayMs:
       env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,

@@ -50,6 +50,17 @@ const isSeconds = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(te
 
 const isMebibytes = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_536;
 
+const isCount = (text: string, least: number): boolean => /^\d{1,9}$/.test(text) && Number(text) >= least;
+
+const count = (otherwise: number, meaning: string, least = 1) =>
+  variable(
+    String(otherwise),
+    meaning,
+    matching((text) => isCount(text, least), `must be a whole number from ${least} to 999999999`)
+      .transform(Number)
+      .default(otherwise),
+  );
+
 const isBroker = (text: string): boolean => {
   const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
   return isHost(host) && isPort(port);
@@ -262,6 +273,15 @@ export const variables = {
     'the largest zip of a provider that may be uploaded, in MiB',
     matching(isMebibytes, 'must be a whole number from 1 to 65536').transform(Number).default(1_024),
   ),
+  CADASTRE_MAX_CONNECTIONS: count(1_000, 'most connections of one gateway; more get 503'),
+  CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: count(
+    500,
+    'most connections from one address; CADASTRE_TRUSTED_PROXIES are not limited',
+  ),
+  CADASTRE_REQUEST_TIMEOUT_SECONDS: count(30, 'time for the body of a request to arrive; uploads have a rate instead'),
+  CADASTRE_UPLOAD_MIN_RATE: count(1_024, 'slowest upload of a file, in bytes a second, on average over 30 seconds'),
+  CADASTRE_BODY_MEMORY_MIB: count(64, 'most memory of all JSON bodies that are being received, in MiB', 2),
+  CADASTRE_BODY_MEMORY_PER_CALLER_MIB: count(32, 'the same for one caller, in MiB', 2),
   CADASTRE_AUDIT_CLIENT_DETAILS: variable(
     'on',
     'off: entries of the audit trail do not show the address and the program that a request came from',

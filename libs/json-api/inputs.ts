@@ -28,6 +28,9 @@ export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOpt
 /** Each of them is held, or made, while the request is written. */
 const LISTED_AT_MOST = 500;
 
+/** Size of a body that lists resources. Clients send whole documents, of about 2 KB, where identifiers are enough. */
+export const LIST_BODY_BYTES = 1024 * 1024;
+
 /** Whole resources may come, `type` and `id` are what counts. */
 const identifiers = (type: string, most: number) =>
   z.array(z.object({ type: typeOf(type), id: z.string() })).max(most, { error: `too many, at most ${most} of them` });

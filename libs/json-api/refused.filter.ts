@@ -9,6 +9,7 @@ const ANSWERS = {
   unauthorized: [401, 'unauthorized'],
   forbidden: [403, 'forbidden'],
   'not-found': [404, 'not found'],
+  'request-timeout': [408, 'request timeout'],
   conflict: [409, 'conflict'],
   'precondition-failed': [412, 'precondition failed'],
   'too-large': [413, 'payload too large'],
@@ -50,13 +51,32 @@ const refusalOf = (error: unknown): Refused | null => {
   return new Refused(kind, [{ detail }]);
 };
 
-export const sendRefusal = (reply: FastifyReply, { kind, problems, retryAfter }: Refused): void => {
+/** Returns the JSON:API document of a refusal. */
+export const refusalDocument = ({ kind, problems }: Refused): object => {
   const [status, title] = ANSWERS[kind];
-  if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
-  void reply
-    .status(status)
-    .type(JSON_API)
-    .send({ errors: problems.map((problem) => errorObject(status, title, problem)) });
+  return { errors: problems.map((problem) => errorObject(status, title, problem)) };
+};
+
+/** The server reads and drops what is left of a body up to this size, and keeps the connection open. */
+const KEPT_OPEN_BYTES = 64 * 1024;
+
+/** Closes the connection after the answer if much of the request's body is still to come (RFC 9112 §9.6). */
+const closeIfBodyIsUnread = (reply: FastifyReply): void => {
+  const { complete, headers } = reply.request.raw;
+  const isShort = !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= KEPT_OPEN_BYTES;
+  if (!complete && !isShort) void reply.header('connection', 'close');
+};
+
+/** Headers that tell clients how to authenticate, or when to try again. */
+export const setRefusalHeaders = (reply: FastifyReply, refused: Refused): void => {
+  if (refused.kind === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
+};
+
+export const sendRefusal = (reply: FastifyReply, refused: Refused): void => {
+  setRefusalHeaders(reply, refused);
+  closeIfBodyIsUnread(reply);
+  void reply.status(statusOf(refused)).type(JSON_API).send(refusalDocument(refused));
 };
 
 @Catch()
@@ -76,9 +96,6 @@ export class RefusedFilter implements ExceptionFilter {
         .send({ errors: [errorObject(500, 'internal server error', { detail })] });
       return;
     }
-    // Fastify hangs up on whose body it does not take, and who sends all of it before reading anything never sees the
-    // answer. Left open, the rest of the body flows away.
-    reply.removeHeader('connection');
     sendRefusal(reply, refused);
   }
 }

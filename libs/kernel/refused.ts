@@ -4,6 +4,7 @@ export type RefusalKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'
+  | 'request-timeout'
   | 'conflict'
   | 'precondition-failed'
   | 'unprocessable'

@@ -92,7 +92,7 @@ describe('an invitation', () => {
   });
 
   it('goes to no address that would take for ever to look at', async () => {
-    const endless = `a${'-'.repeat(1_000_000)}a@people.test`;
+    const endless = `a${'-'.repeat(200_000)}a@people.test`;
     for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
       expect(detailOf(answered(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
     }

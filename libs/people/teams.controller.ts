@@ -19,8 +19,9 @@ import {
   type Document,
   type Query as QueryOf,
   type Resource,
+  LIST_BODY_BYTES,
 } from '#json-api';
-import { CurrentActor, ORGANIZATION_ACCESS, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, ORGANIZATION_ACCESS, type Actor } from '#access';
 import { Reads } from '#reads';
 import { membershipResource } from './organization-memberships.document.js';
 import { membersOf } from './organization-memberships.queries.js';
@@ -114,18 +115,21 @@ export class TeamsController {
 
   /** People are named by their usernames here, which stand where JSON:API has ids. */
   @Post('teams/:id/relationships/users')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   addUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', namedIn(body, 'users'), actor));
   }
 
   @Delete('teams/:id/relationships/users')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   removeUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', namedIn(body, 'users'), actor));
   }
 
   @Post('teams/:id/relationships/organization-memberships')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   addMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const named = namedIn(body, 'organization-memberships');
@@ -133,6 +137,7 @@ export class TeamsController {
   }
 
   @Delete('teams/:id/relationships/organization-memberships')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   removeMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const named = namedIn(body, 'organization-memberships');

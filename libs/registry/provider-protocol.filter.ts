@@ -1,7 +1,7 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Refused } from '#kernel';
-import { statusOf } from '#json-api';
+import { setRefusalHeaders, statusOf } from '#json-api';
 
 const PHRASE_MOST = 400;
 
@@ -17,7 +17,7 @@ const phraseOf = (text: string): string => text.replaceAll(/[^ -~]/g, '?').slice
 export class ProtocolErrorsFilter implements ExceptionFilter<Refused> {
   catch(refused: Refused, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
+    setRefusalHeaders(reply, refused);
     const errors = refused.problems.map(({ detail }) => detail);
     reply.raw.statusMessage = phraseOf(refused.message);
     void reply

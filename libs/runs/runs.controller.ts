@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestj
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, pageDocument, pageOf, type Document, type Listed, type Query as QueryOf } from '#json-api';
 import { Reads } from '#reads';
@@ -15,6 +15,9 @@ import { includedWith, runIncludes, type Includes } from './runs.include.js';
 import { listOrganizationRuns, listPoolRuns, listRunQueue, listWorkspaceRuns } from './run-lists.queries.js';
 import { runFor, type RunRow } from './runs.queries.js';
 
+/** A run may bring up to 500 variables. */
+const RUN_BODY_BYTES = 2 * 1024 * 1024;
+
 @Controller('api/v2')
 export class RunsController {
   constructor(
@@ -26,6 +29,7 @@ export class RunsController {
   ) {}
 
   @Post('runs')
+  @ConfigureRoute({ bodyLimit: RUN_BODY_BYTES })
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await this.bus.execute(new CreateRun(newRun(body), actor));
     return document(this.renderer.resource(row, actor));

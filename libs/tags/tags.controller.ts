@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   identifiersBody,
@@ -13,6 +13,7 @@ import {
   type Document,
   type Query as QueryOf,
   type Resource,
+  LIST_BODY_BYTES,
 } from '#json-api';
 import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
 import { tagId } from './tag-bindings.document.js';
@@ -63,6 +64,7 @@ export class TagsController {
   }
 
   @Post('workspaces/:id/relationships/tags')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async add(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const tags = flatTagsIn(parseBody(flatTagsInput, body), '/data');
@@ -70,6 +72,7 @@ export class TagsController {
   }
 
   @Delete('workspaces/:id/relationships/tags')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const tags = tagsToRemove(body);
@@ -78,6 +81,7 @@ export class TagsController {
 
   /** From all workspaces. Not answered is not undone: the same request does the rest. */
   @Delete('organizations/:organization/tags')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async delete(
     @Param('organization') organization: string,
@@ -90,6 +94,7 @@ export class TagsController {
 
   /** All of them or none. */
   @Post('tags/:id/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async addWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const workspaces = parseBody(workspacesBody, body).data.map((workspace) => workspace.id);

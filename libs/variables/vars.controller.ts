@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { badRequest, notFound } from '#kernel';
 import {
@@ -37,6 +37,9 @@ const askedPage = (query: QueryOf): Page | null =>
 
 const wholePage = (total: number): Page => ({ number: 1, size: Math.max(total, 1) });
 
+/** A value has at most 256 KiB, and JSON may need two bytes for each of its characters. */
+const VARIABLE_BODY_BYTES = 1024 * 1024;
+
 const FILTERS = ['filter[organization][name]', 'filter[workspace][name]'] as const;
 
 /** The workspace that the older routes name in their query; null where they name none. */
@@ -68,6 +71,7 @@ export class VarsController {
   }
 
   @Post('workspaces/:id/vars')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   createInWorkspace(
     @Param('id') workspace: string,
     @Body() body: unknown,
@@ -86,6 +90,7 @@ export class VarsController {
   }
 
   @Patch('workspaces/:id/vars/:variable')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   updateOfWorkspace(
     @Param('id') workspace: string,
     @Param('variable') id: string,
@@ -133,6 +138,7 @@ export class VarsController {
   }
 
   @Post('vars')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   createAnywhere(@Body() body: unknown, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const { data, filter } = parseBody(createAnywhereBody, body);
     const workspace = toOneOf(data.relationships?.workspace);
@@ -145,6 +151,7 @@ export class VarsController {
   }
 
   @Patch('vars/:id')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   updateAnywhere(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.update({ workspaceOf: id }, id, body, actor);
   }
@@ -166,6 +173,7 @@ export class VarsController {
   }
 
   @Post('varsets/:id/relationships/vars')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   createInSet(
     @Param('id') variableSet: string,
     @Body() body: unknown,
@@ -184,6 +192,7 @@ export class VarsController {
   }
 
   @Patch('varsets/:id/relationships/vars/:variable')
+  @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   updateOfSet(
     @Param('id') variableSet: string,
     @Param('variable') id: string,

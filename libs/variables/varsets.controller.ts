@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound, sql, type Sql } from '#kernel';
 import {
@@ -39,6 +39,9 @@ import type { VariableRead } from './reads.events.js';
 import type { NewVariable } from './variable.js';
 import { variableResource } from './variables.document.js';
 import { variablesOfSets, type VariableRow } from './variables.queries.js';
+
+/** A set may be created with its variables and with lists of the workspaces and projects that it applies to. */
+const SET_BODY_BYTES = 2 * 1024 * 1024;
 
 const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
 type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
@@ -86,6 +89,7 @@ export class VarsetsController {
   }
 
   @Post('organizations/:organization/varsets')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   async create(
     @Param('organization') organization: string,
     @Body() body: unknown,
@@ -113,6 +117,7 @@ export class VarsetsController {
   }
 
   @Patch('varsets/:id')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   async update(
     @Param('id') id: string,
     @Body() body: unknown,
@@ -127,6 +132,7 @@ export class VarsetsController {
   }
 
   @Put('varsets/:id')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   replace(
     @Param('id') id: string,
     @Body() body: unknown,
@@ -143,24 +149,28 @@ export class VarsetsController {
   }
 
   @Post('varsets/:id/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   @HttpCode(204)
   applyToWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.target(id, 'ApplyVariableSet', 'workspaces', body, actor);
   }
 
   @Delete('varsets/:id/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   @HttpCode(204)
   withdrawFromWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.target(id, 'WithdrawVariableSet', 'workspaces', body, actor);
   }
 
   @Post('varsets/:id/relationships/projects')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   @HttpCode(204)
   applyToProjects(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.target(id, 'ApplyVariableSet', 'projects', body, actor);
   }
 
   @Delete('varsets/:id/relationships/projects')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
   @HttpCode(204)
   withdrawFromProjects(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.target(id, 'WithdrawVariableSet', 'projects', body, actor);

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   identifiersBody,
@@ -11,6 +11,7 @@ import {
   parseBody,
   type Document,
   type Query as QueryOf,
+  LIST_BODY_BYTES,
 } from '#json-api';
 import { ChangeRemoteStateConsumers } from './remote-state-consumers.handler.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
@@ -45,18 +46,21 @@ export class RemoteStateConsumersController {
   }
 
   @Post(PATH)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   add(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.change('AddRemoteStateConsumers', id, input, actor);
   }
 
   @Patch(PATH)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   replace(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.change('ReplaceRemoteStateConsumers', id, input, actor);
   }
 
   @Delete(PATH)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   remove(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<void> {
     return this.change('RemoveRemoteStateConsumers', id, input, actor);

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { CurrentActor, personOf, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
 import { asOfIn } from '#history/to-history';
 import { notFound } from '#kernel';
@@ -13,6 +13,7 @@ import {
   type Document,
   type Query as QueryOf,
   type Resource,
+  LIST_BODY_BYTES,
 } from '#json-api';
 import { bindingsOf, flatTagsIn } from '#tags/to-tags';
 import { CurrentRuns } from './current-runs.port.js';
@@ -51,6 +52,7 @@ export class WorkspacesController {
   ) {}
 
   @Post('organizations/:organization/workspaces')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   async create(
     @Param('organization') organization: string,
     @Body() body: unknown,
@@ -102,6 +104,7 @@ export class WorkspacesController {
   }
 
   @Patch('workspaces/:id')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   updateById(
     @Param('id') id: string,
     @Body() body: unknown,
@@ -112,6 +115,7 @@ export class WorkspacesController {
   }
 
   @Patch('organizations/:organization/workspaces/:name')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   updateByName(
     @Param('organization') organization: string,
     @Param('name') name: string,
@@ -156,6 +160,7 @@ export class WorkspacesController {
 
   /** All of them or none. */
   @Post('projects/:project/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async moveInto(
     @Param('project') project: string,

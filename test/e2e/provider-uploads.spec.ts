@@ -117,29 +117,29 @@ describe('a refusal', () => {
   const rows: readonly Row[] = [
     ['before anything is read', 'a link that is not valid', 403, () => 'PUT /api/registry/private/v2/uploads/x.y'],
     ['in the middle', 'checksums that are too large', 413, async () => `PUT ${await release.link('shasums-upload')}`],
-    ['of what is no upload', 'a document that is too large', 413, () => 'POST /api/v2/organizations'],
+    ['of what is no upload', 'a document without a token', 401, () => 'POST /api/v2/organizations'],
   ];
 
   it.each(rows)(
-    '%s reaches who sends everything first, and the connection goes on: %s',
+    '%s reaches a client that sends everything first, and the connection closes: %s',
     async (_, why, status, requestOf) => {
       const request = await requestOf();
-      const socket = connect(product.port, '127.0.0.1');
-      try {
-        for (const [header, body] of [
-          ['Transfer-Encoding: chunked', chunked()],
-          [`Content-Length: ${PIECES * MIB}`, repeated(filler, PIECES)],
-        ] as const) {
+      for (const [header, body] of [
+        ['Transfer-Encoding: chunked', chunked()],
+        [`Content-Length: ${PIECES * MIB}`, repeated(filler, PIECES)],
+      ] as const) {
+        const socket = connect(product.port, '127.0.0.1');
+        const closed = once(socket, 'close');
+        try {
           const answer = await sendFirst(socket, head(request, header), body);
           expect({ why, line: answer.split('\r\n')[0] }).toEqual({
             why,
             line: expect.stringMatching(`^HTTP/1.1 ${status} `),
           });
+          await closed;
+        } finally {
+          socket.destroy();
         }
-        const next = await sendFirst(socket, ['GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n']);
-        expect(next).toMatch(/^HTTP\/1.1 200 /);
-      } finally {
-        socket.destroy();
       }
     },
     LONG,

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { Authenticator } from '#access';
 import { ensureAdmin } from '#people';
 import { FollowerRunner, type Database, type EventStore } from '#event-store';
-import { createLogger, NestLog, RandomIds, readSettings, SystemClock, type Settings } from '#host';
-import { httpServer } from '#edge';
+import { createLogger, RandomIds, readSettings, SystemClock, type Settings } from '#host';
+import { httpServer, type HttpLimits } from '#edge';
 import type { Clock, Ids } from '#kernel';
 import { TokenUses } from '../../libs/access/authentication-tokens.uses.js';
+import { httpOptionsOf } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { houseOn, type House } from '../../apps/house.js';
 import { slices, sweepers } from '../../apps/slices.js';
@@ -43,6 +44,7 @@ export type TestServerOptions = {
   readonly ids?: Ids;
   /** Run the slices' followers, as the projector does. */
   readonly followers?: boolean;
+  readonly limits?: Partial<HttpLimits>;
 };
 
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
@@ -100,13 +102,8 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const ids = options.ids ?? new RandomIds();
   const house = houseOn(foundation, { settings, logger, name: 'test', clock, ids });
   await ensureAdmin(house.store, ids, ADMIN_TOKEN);
-  const { trustedProxies } = settings;
-  const app = await httpServer(GatewayModule.over(house), {
-    tls: null,
-    trustedProxies,
-    ids,
-    logger: new NestLog(logger),
-  });
+  const limits = { ...settings.http, ...options.limits };
+  const app = await httpServer(GatewayModule.over(house), { tls: null, ...httpOptionsOf(house), limits });
   await app.listen(0, '127.0.0.1');
   const followers = options.followers ? [...slices.flatMap((slice) => slice.followers), ...sweepers(house.blobs)] : [];
   const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));
@@ -131,14 +128,13 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   };
 };
 
+export type Gateway = Api & { readonly authenticator: Authenticator; close(): Promise<void> };
+
 /** One more gateway over the same database, as behind a load balancer: what it remembers of callers is its own. */
-export const anotherGateway = async ({
-  house,
-  adminToken,
-}: TestServer): Promise<Api & { readonly close: () => Promise<void> }> => {
-  const { ids, logger } = house;
-  const app = await httpServer(GatewayModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
+export const anotherGateway = async ({ house, adminToken }: TestServer): Promise<Gateway> => {
+  const app = await httpServer(GatewayModule.over(house), { tls: null, ...httpOptionsOf(house) });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
-  return { ...apiOf(url, adminToken), close: () => app.close() };
+  const authenticator = app.get(Authenticator, { strict: false });
+  return { ...apiOf(url, adminToken), authenticator, close: () => app.close() };
 };

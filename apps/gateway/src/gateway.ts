@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { httpServer } from '#edge';
+import { httpServer, type HttpOptions } from '#edge';
 import { certificateNames, localCertificates, NestLog } from '#host';
 import { inspectBlobs, type House } from '../../house.js';
 import { GatewayModule } from './gateway.module.js';
@@ -22,12 +22,22 @@ const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
   }
 };
 
+/** Everything but TLS that the HTTP server takes from settings. */
+export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
+  const { settings, ids, logger } = house;
+  return {
+    trustedProxies: settings.trustedProxies,
+    limits: settings.http,
+    ids,
+    logger: new NestLog(logger),
+  };
+};
+
 /** Listens when this resolves. */
 export const openGateway = async (house: House): Promise<Gateway> => {
   const tls = await tlsOf(house);
-  const { port, host, trustedProxies } = house.settings;
-  const logger = new NestLog(house.logger);
-  const app = await httpServer(GatewayModule.over(house), { tls, trustedProxies, ids: house.ids, logger });
+  const { port, host } = house.settings;
+  const app = await httpServer(GatewayModule.over(house), { tls, ...httpOptionsOf(house) });
   await app.listen(port, host);
   void inspectBlobs(house);
   return { app, caFile: tls?.caFile ?? null };

@@ -79,9 +79,9 @@ describe('consumers that are wrong', () => {
       problems: [['/data/0/id']],
     },
     {
-      what: 'an id of two megabytes, but for a little',
+      what: 'an id of 200 KB',
       send,
-      body: related('workspaces', 'x'.repeat(2_000_000)),
+      body: related('workspaces', 'x'.repeat(200_000)),
       status: 422,
       problems: [['/data/0/id', /does not exist/]],
     },

@@ -1,0 +1,79 @@
+import { Refused, unavailable } from '#kernel';
+
+/** A body of which the server holds some bytes, and waits for more. */
+export type UnfinishedBody = {
+  readonly caller: string;
+  /** Set by BodyMemory. */
+  bytes: number;
+  /** Stops reading the body and forgets what has arrived. Must remove the body from the BodyMemory. */
+  readonly refuse: (refusal: Refused) => void;
+};
+
+export type BodyMemoryLimits = {
+  /** Bytes of all unfinished bodies together. */
+  readonly total: number;
+  /** Bytes of one caller's unfinished bodies. */
+  readonly perCaller: number;
+};
+
+type Share = { bytes: number; readonly bodies: Set<UnfinishedBody> };
+
+const RETRY_AFTER_SECONDS = 1;
+
+const tooManyOfCaller = (): Refused =>
+  new Refused(
+    'too-many',
+    [{ detail: 'Your unfinished requests hold too much memory. Send fewer large requests at the same time.' }],
+    RETRY_AFTER_SECONDS,
+  );
+
+const memoryIsFull = (): Refused =>
+  unavailable('Unfinished requests hold too much memory. Please try again.', RETRY_AFTER_SECONDS);
+
+const largest = <T extends { readonly bytes: number }>(items: Iterable<T>): T | undefined => {
+  let found: T | undefined;
+  for (const item of items) if (!found || item.bytes > found.bytes) found = item;
+  return found;
+};
+
+/**
+ * Limits the memory of bodies that have not arrived completely. A caller that exceeds its share loses the body that
+ * exceeds it. If all bodies together are too large, the caller that holds most loses its largest body: a caller with a
+ * small request is never refused because others hold much.
+ */
+export class BodyMemory {
+  private readonly shares = new Map<string, Share>();
+  private total = 0;
+
+  constructor(private readonly limits: BodyMemoryLimits) {}
+
+  /** Counts bytes that have arrived for this body. May refuse this body or another one. */
+  add(body: UnfinishedBody, bytes: number): void {
+    const share = this.shareOf(body);
+    share.bodies.add(body);
+    body.bytes += bytes;
+    share.bytes += bytes;
+    this.total += bytes;
+    if (share.bytes > this.limits.perCaller) body.refuse(tooManyOfCaller());
+    else if (this.total > this.limits.total) this.largestBody()?.refuse(memoryIsFull());
+  }
+
+  /** Forgets a body that is complete, refused or cut short. */
+  remove(body: UnfinishedBody): void {
+    const share = this.shares.get(body.caller);
+    if (!share?.bodies.delete(body)) return;
+    share.bytes -= body.bytes;
+    this.total -= body.bytes;
+    if (share.bodies.size === 0) this.shares.delete(body.caller);
+  }
+
+  private shareOf({ caller }: UnfinishedBody): Share {
+    const share = this.shares.get(caller) ?? { bytes: 0, bodies: new Set() };
+    this.shares.set(caller, share);
+    return share;
+  }
+
+  private largestBody(): UnfinishedBody | undefined {
+    return largest(largest(this.shares.values())?.bodies ?? []);
+  }
+}

@@ -1,0 +1,142 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthenticatedRequest, RouteOptions } from '#access';
+import { JSON_API } from '#json-api';
+import { badRequest, Refused } from '#kernel';
+import { BodyMemory, type BodyMemoryLimits, type UnfinishedBody } from './body-memory.js';
+import { demandUploadRate, type UploadLimits } from './upload-rate.http.js';
+
+export type BodyLimits = {
+  /** Bytes of a JSON body, unless the route's options say otherwise. */
+  readonly bodyBytes: number;
+  /** Time for a JSON body to arrive. */
+  readonly bodyMs: number;
+  readonly bodyMemory: BodyMemoryLimits;
+} & UploadLimits;
+
+const KIB = 1024;
+
+/** Returns the size of a request's body in bytes: 0 if it has none, Infinity if its headers do not say (RFC 9112 §6.3). */
+export const announcedLength = (headers: IncomingHttpHeaders): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
+
+/** Fastify never reads the bodies of other requests. */
+export const mayHaveBody = (method: string | readonly string[]): boolean =>
+  ![method].flat().every((name) => ['GET', 'HEAD', 'OPTIONS'].includes(name));
+
+const BYTES = 'application/octet-stream';
+const JSON_TYPE = /^application\/(?:vnd\.api\+json|json)\s*(?:;|$)/i;
+
+const sizeText = (bytes: number): string =>
+  bytes < KIB * KIB ? `${Math.floor(bytes / KIB)} KiB` : `${Math.floor(bytes / KIB / KIB)} MiB`;
+
+const tooLarge = (limit: number): Refused =>
+  new Refused('too-large', [{ detail: `The body is too large. This request accepts at most ${sizeText(limit)}.` }]);
+
+const tooSlow = (milliseconds: number): Refused => {
+  const detail = `The body did not arrive within ${milliseconds / 1_000} seconds.`;
+  return new Refused('request-timeout', [{ detail }]);
+};
+
+const unsupportedType = (type: string): Refused =>
+  new Refused('unsupported-media-type', [
+    { detail: `The media type "${type.slice(0, 100)}" is not supported. Send ${JSON_API}, or application/json.` },
+  ]);
+
+/** Sends `100 Continue` to clients that wait for it. They send nothing if the server refuses their headers. */
+const invite = ({ headers }: FastifyRequest, { raw }: FastifyReply): void => {
+  if (headers.expect?.toLowerCase() === '100-continue') raw.writeContinue();
+};
+
+/** Checks what the headers say about a JSON body. A request without a body may have any media type. */
+const checkJsonHeaders = ({ headers }: FastifyRequest, limit: number): void => {
+  const length = announcedLength(headers);
+  if (length === 0) {
+    delete headers['content-type'];
+    return;
+  }
+  headers['content-type'] ??= JSON_API;
+  if (!JSON_TYPE.test(headers['content-type'])) throw unsupportedType(headers['content-type']);
+  if (length !== Infinity && length > limit) throw tooLarge(limit);
+};
+
+const callerOf = ({ actor, ip }: AuthenticatedRequest): string => actor?.id ?? ip;
+
+/** Reads a JSON body, within the limits of its size, its time and the memory of unfinished bodies. */
+const readBody = (
+  request: FastifyRequest,
+  content: Readable,
+  limit: number,
+  { bodyMs }: BodyLimits,
+  memory: BodyMemory,
+): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const stop = (): void => {
+      clearTimeout(timer);
+      memory.remove(body);
+      content.off('data', take).off('end', finish).off('error', fail).off('close', cutShort);
+      // Without a listener the rest flows away, as far as the connection's limits allow.
+      content.on('error', () => undefined).resume();
+    };
+    const refuse = (error: Refused): void => {
+      stop();
+      reject(error);
+    };
+    const take = (piece: Buffer): void => {
+      if (body.bytes + piece.length > limit) return refuse(tooLarge(limit));
+      pieces.push(piece);
+      memory.add(body, piece.length);
+    };
+    const finish = (): void => {
+      stop();
+      resolve(Buffer.concat(pieces));
+    };
+    const cutShort = (): void => refuse(badRequest('The body was cut short'));
+    const fail = cutShort;
+    const body: UnfinishedBody = { caller: callerOf(request), bytes: 0, refuse };
+    const timer = setTimeout(() => refuse(tooSlow(bodyMs)), bodyMs);
+    content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
+  });
+
+/** Reads bodies as the options of their routes say: JSON, or a stream of bytes. */
+export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
+  const memory = new BodyMemory(limits.bodyMemory);
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  const optionsOf = (request: FastifyRequest): RouteOptions => request.routeOptions.config as RouteOptions;
+  const limitOf = ({ bodyLimit = limits.bodyBytes }: RouteOptions): number => bodyLimit;
+
+  fastify.addHook('onRoute', (route) => {
+    const options = (route.config ?? {}) as RouteOptions;
+    if (!mayHaveBody(route.method)) return;
+    const limit = limitOf(options);
+    route.preParsing = (request, reply, payload, next) => {
+      try {
+        if (options.rawBody) {
+          request.headers['content-type'] = BYTES;
+          demandUploadRate(request.raw, reply.raw, limits);
+        } else {
+          checkJsonHeaders(request, limit);
+        }
+        invite(request, reply);
+        next(null, payload);
+      } catch (error) {
+        next(error as Error);
+      }
+    };
+  });
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(BYTES, (_request, payload, done) => done(null, payload));
+  fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
+    const bytes = await readBody(request, payload, limitOf(optionsOf(request)), limits, memory);
+    // An empty body is no body: clients send `Transfer-Encoding: chunked` with nothing in it.
+    if (bytes.length === 0) return undefined;
+    return new Promise((resolve, reject) => {
+      void parse(request, bytes.toString('utf8'), (error, parsed) => {
+        if (error) reject(badRequest('The body is not valid JSON'));
+        else resolve(parsed);
+      });
+    });
+  });
+};
