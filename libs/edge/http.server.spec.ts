@@ -166,7 +166,7 @@ describe('an answer to what is not there', () => {
     ['GET', '/api/v2/moons'],
     ['GET', '/api/v2/organizations/acme/moons'],
     ['POST', '/api/v2/moons'],
-    ['PUT', '/api/v2/organizations/acme'],
+    ['PUT', '/api/v2/moons/acme'],
     ['GET', '/api/v1/organizations'],
   ])('is JSON:API, with or without a token: %s %s', async (method, path) => {
     for (const caller of [{}, { authorization: '' }]) {

@@ -9,6 +9,7 @@ import { JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
 import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
+import { answerUnknownRoutes } from './unknown-routes.hooks.js';
 
 export type HttpOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -92,6 +93,7 @@ export const httpServer = async (
   const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits);
+  answerUnknownRoutes(fastify);
   readBodies(fastify, limits);
   closeWhenAnswered(fastify);
   identifyBeforeBody(fastify, authenticator);

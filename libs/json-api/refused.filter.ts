@@ -9,6 +9,7 @@ const ANSWERS = {
   unauthorized: [401, 'unauthorized'],
   forbidden: [403, 'forbidden'],
   'not-found': [404, 'not found'],
+  'method-not-allowed': [405, 'method not allowed'],
   'request-timeout': [408, 'request timeout'],
   conflict: [409, 'conflict'],
   'precondition-failed': [412, 'precondition failed'],

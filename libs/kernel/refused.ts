@@ -4,6 +4,7 @@ export type RefusalKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'
+  | 'method-not-allowed'
   | 'request-timeout'
   | 'conflict'
   | 'precondition-failed'

@@ -31,6 +31,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not found',
+  405: 'method not allowed',
   409: 'conflict',
   413: 'payload too large',
   415: 'unsupported media type',

@@ -68,7 +68,7 @@ describe('ids and names that lead nowhere', () => {
     { what: 'an escape that is no UTF-8', send: 'GET /api/v2/workspaces/%FF', status: 400 },
     { what: 'a NUL', send: 'GET /api/v2/workspaces/%00', status: 400 },
     { what: 'no such route', send: 'GET /api/v2/nothing/here', status: 404 },
-    { what: 'no such method', send: 'PUT /api/v2/workspaces/{workspace}', body: workspace({}), status: 404 },
+    { what: 'no such method', send: 'PUT /api/v2/workspaces/{workspace}', body: workspace({}), status: 405 },
     { what: 'no such name', send: `GET ${WORKSPACES}/none`, status: 404 },
     { what: 'a name with a NUL', send: `GET ${WORKSPACES}/%00`, status: 400 },
     { what: 'no such organization', send: 'GET /api/v2/organizations/nobody', status: 404 },

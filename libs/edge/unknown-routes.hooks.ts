@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import { notFound, Refused } from '#kernel';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The router lets a parameter match nothing: `/workspaces//vars` is no address of a workspace's variables. */
+const hasEmptyParameter = (parameters: unknown): boolean =>
+  Object.values(parameters as Record<string, unknown>).includes('');
+
+const allowedMethods = (fastify: FastifyInstance, url: string): readonly string[] =>
+  METHODS.filter((method) => {
+    const route = fastify.findRoute({ method, url });
+    return route && !hasEmptyParameter(route.params);
+  });
+
+const refuseMethod = (method: string, allowed: readonly string[]): Refused => {
+  const detail = `${method} is not supported at this address. Supported methods: ${allowed.join(', ')}`;
+  return new Refused('method-not-allowed', [{ detail }]);
+};
+
+/**
+ * Answers requests that no route serves before their bodies are read, with or without a token: 404 for an unknown
+ * address, 405 with `Allow` for another method of a known one (RFC 9110 §15.5.6), and 204 with `Allow` for OPTIONS.
+ */
+export const answerUnknownRoutes = (fastify: FastifyInstance): void => {
+  fastify.addHook('onRequest', (request, reply, next) => {
+    if (!request.is404) return next(hasEmptyParameter(request.params) ? notFound() : undefined);
+    const allowed = allowedMethods(fastify, request.url);
+    if (allowed.length === 0) return next(notFound());
+    void reply.header('allow', allowed.join(', '));
+    if (request.method !== 'OPTIONS') return next(refuseMethod(request.method, allowed));
+    void reply.removeHeader('content-type').status(204).send();
+  });
+};
