@@ -1,11 +1,27 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AuthenticateGuard } from './authenticate.guard.js';
+import { RefusedAuthentication } from './refused-authentication.js';
 import { TokenUses } from './authentication-tokens.uses.js';
 import { Authenticator } from './authenticator.js';
+import { WRONG_TOKENS_PER_MINUTE, WrongTokens } from './wrong-tokens.js';
 
 @Module({
-  providers: [Authenticator, TokenUses, { provide: APP_GUARD, useClass: AuthenticateGuard }],
+  providers: [
+    Authenticator,
+    TokenUses,
+    WrongTokens,
+    RefusedAuthentication,
+    { provide: APP_GUARD, useClass: AuthenticateGuard },
+  ],
   exports: [Authenticator],
 })
-export class AccessModule {}
+export class AccessModule {
+  /** Null: any number of wrong tokens may come from one address. */
+  static with({ wrongTokens }: { readonly wrongTokens: number | null }): DynamicModule {
+    return {
+      module: AccessModule,
+      providers: [{ provide: WRONG_TOKENS_PER_MINUTE, useValue: wrongTokens }],
+    };
+  }
+}

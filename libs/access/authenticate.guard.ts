@@ -26,9 +26,19 @@ export class AuthenticateGuard implements CanActivate {
   }
 }
 
+/** The token that a request carries. */
+export const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
+  BEARER.exec(headers.authorization ?? '')?.[1];
+
+/** The client's address, or null if its connection has none any more. */
+export const addressOf = ({ ip, socket }: FastifyRequest): string | null =>
+  // A proxy may pass on whatever its client wrote into X-Forwarded-For.
+  isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip;
+
+/** Sets the caller of the request, or throws `unauthorized`. */
 export const identifyCaller = async (request: AuthenticatedRequest, authenticator: Authenticator): Promise<void> => {
-  const secret = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  const identity = await authenticator.identify(secret);
+  const secret = bearerOf(request);
+  const identity = await authenticator.identify(secret, addressOf(request) ?? '');
   if (secret !== undefined) request.secret = secret;
   request.actor = { ...identity, request: requestOf(request) };
 };
@@ -37,11 +47,10 @@ export const identifyCaller = async (request: AuthenticatedRequest, authenticato
 const USER_AGENT_MAX = 512;
 
 /** What an event keeps of the request that led to it. */
-export const requestOf = ({ id, ip, socket, headers }: FastifyRequest): EventContext['request'] => ({
-  id,
-  // A proxy may pass on whatever its client said of itself.
-  address: isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip,
-  userAgent: headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
+export const requestOf = (request: FastifyRequest): EventContext['request'] => ({
+  id: request.id,
+  address: addressOf(request),
+  userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
 });
 
 /** The caller of the request, as a handler's parameter. */

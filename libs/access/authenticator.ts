@@ -5,8 +5,10 @@ import { Database } from '#event-store';
 import type { Identity } from './actor.js';
 import { TokenUses } from './authentication-tokens.uses.js';
 import { identityByHash } from './identity.queries.js';
+import { RefusedAuthentication, type AuthenticationFailure } from './refused-authentication.js';
+import { WrongTokens } from './wrong-tokens.js';
 
-type Known = { readonly identity: Identity; readonly token: string; readonly readAt: number };
+type Known = { readonly identity: Identity & { readonly token: string }; readonly readAt: number };
 
 const REMEMBERED = 10_000;
 // Statements check the epoch; the age is for the case that a restored backup has set the epoch back.
@@ -15,7 +17,7 @@ const MAX_AGE_MS = 60_000;
 /** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const refuseToken = (): Refused => new Refused('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
+const invalidToken = (): Refused => new Refused('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
 /** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
 @Injectable()
@@ -26,34 +28,59 @@ export class Authenticator {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly uses: TokenUses,
+    private readonly wrongTokens: WrongTokens,
+    private readonly refused: RefusedAuthentication,
   ) {}
 
-  /** Throws `unauthorized` for a token that is missing, unknown, revoked or expired. */
-  async identify(secret: string | undefined): Promise<Identity> {
-    if (!secret) throw refuseToken();
+  /**
+   * Throws `unauthorized` for a token that is missing, unknown, revoked or expired, and `too-many` for an unknown token
+   * from an address that has sent too many wrong ones.
+   */
+  async identify(secret: string | undefined, address: string): Promise<Identity> {
+    if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
     const remembered = this.known.get(secret);
     const isYoung = remembered && now.getTime() - remembered.readAt < MAX_AGE_MS;
-    const { identity, token } = isYoung ? remembered : await this.read(secret);
+    const { identity } = isYoung ? remembered : await this.read(secret, address);
     if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
-      throw refuseToken();
+      throw this.refusalFor('expired', address);
     }
-    this.uses.note(token, now);
+    this.uses.note(identity.token, now);
     return identity;
   }
 
-  /** Forgets what it knows of a token, because access has changed since. */
+  /** Reads the token's identity again at the next request, because access has changed since. */
   forget(secret: string): void {
-    this.known.delete(secret);
+    const known = this.known.get(secret);
+    // It stays a token that was valid here: limits for unknown tokens do not apply to it.
+    if (known) this.known.set(secret, { ...known, readAt: Number.NEGATIVE_INFINITY });
   }
 
-  private async read(secret: string): Promise<Known> {
-    const found = await identityByHash(this.database, hashOf(secret));
-    if (!found) throw refuseToken();
-    const known = { ...found, readAt: this.clock.now().getTime() };
+  /** The id of a token that was valid at its last lookup by this process; undefined for any other text. */
+  knownTokenId(secret: string): string | undefined {
+    return this.known.get(secret)?.identity.token;
+  }
+
+  private async read(secret: string, address: string): Promise<Known> {
+    const hash = hashOf(secret);
+    const isUnknown = !this.known.has(secret);
+    if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
+    const found = await identityByHash(this.database, hash);
+    const identity = found && { ...found.identity, token: found.token };
+    if (!identity) {
+      this.known.delete(secret);
+      this.wrongTokens.record(hash, address);
+      throw this.refusalFor('unknown', address);
+    }
+    const known = { identity, readAt: this.clock.now().getTime() };
     const [oldest] = this.known.keys();
     if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
     this.known.set(secret, known);
     return known;
+  }
+
+  private refusalFor(reason: AuthenticationFailure, address: string): Refused {
+    this.refused.record(reason, address);
+    return invalidToken();
   }
 }

@@ -4,6 +4,8 @@ export * from './access.module.js';
 export * from './authenticate.guard.js';
 export { Authenticator, hashOf } from './authenticator.js';
 export { confirm, fresh, isOutdated } from './fresh.js';
+export { ChangesAccess } from './changes-access.js';
+export { countRateLimited, type RateLimit } from './metrics.js';
 export { identityNow } from './identity.queries.js';
 export * from './grants.queries.js';
 export * from './rules.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { register } from 'prom-client';
-import { Public } from '#access';
+import { ConfigureRoute, Public } from '#access';
 import { Database } from '#event-store';
 import { sql, unavailable } from '#kernel';
 import { Readiness } from './server.readiness.js';
@@ -9,6 +9,8 @@ import { Readiness } from './server.readiness.js';
 @Controller()
 @Public()
 export class HealthController {
+  private check: Promise<unknown> | null = null;
+
   constructor(
     private readonly database: Database,
     private readonly readiness: Readiness,
@@ -16,6 +18,7 @@ export class HealthController {
 
   /** The process runs. */
   @Get('healthz')
+  @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', 'application/json')
   live(): string {
     return '{"status":"ok"}';
@@ -23,14 +26,18 @@ export class HealthController {
 
   /** It can serve: the database answers, and the process is not about to stop; 503 otherwise. */
   @Get('readyz')
+  @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', 'application/json')
   async ready(): Promise<string> {
-    await this.database.rows(sql`select 1 as one`);
     if (this.readiness.isStopping) throw unavailable('This server is stopping. Use another one.', 1);
+    // Requests at the same time share one statement: this route has no rate limit.
+    this.check ??= this.database.rows(sql`select 1 as one`).finally(() => (this.check = null));
+    await this.check;
     return '{"status":"ok"}';
   }
 
   @Get('metrics')
+  @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', register.contentType)
   metrics(): Promise<string> {
     return register.metrics();

@@ -4,10 +4,11 @@ import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AccessFilter, Authenticator } from '#access';
-import { badRequest, notFound, type Ids } from '#kernel';
+import { badRequest, notFound, type Clock, type Ids } from '#kernel';
 import { JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
+import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
 
@@ -16,6 +17,8 @@ export type HttpOptions = {
   /** Whose `X-Forwarded-For` is believed: addresses, and blocks of them (RFC 4632). None where it is left out. */
   readonly trustedProxies?: readonly string[];
   readonly ids: Ids;
+  /** Null, or left out: any number of requests. */
+  readonly rateLimits?: { readonly limits: RateLimits; readonly clock: Clock } | null;
   readonly logger: LoggerService;
   readonly limits?: Partial<HttpLimits>;
 };
@@ -69,7 +72,7 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
 /** An HTTP server over these modules, not yet listening. */
 export const httpServer = async (
   root: Type | DynamicModule,
-  { tls, trustedProxies = [], ids, logger, limits: chosen }: HttpOptions,
+  { tls, trustedProxies = [], ids, rateLimits = null, logger, limits: chosen }: HttpOptions,
 ): Promise<NestFastifyApplication> => {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = new FastifyAdapter({
@@ -93,6 +96,7 @@ export const httpServer = async (
   const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits);
+  if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
   answerUnknownRoutes(fastify);
   readBodies(fastify, limits);
   closeWhenAnswered(fastify);

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, HttpCode } from '@nestjs/common';
-import { Public } from '#access';
+import { ConfigureRoute, Public } from '#access';
 
 @Controller('api/v2')
 @Public()
@@ -7,6 +7,7 @@ export class PingController {
   /** What clients ask first; the `cloud` block wants API version 2.5 at least (clients.md §2, §7). */
   @Get('ping')
   @HttpCode(204)
+  @ConfigureRoute({ announcesRateLimit: true })
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
   @Header('X-TFE-Version', 'Cadastre')

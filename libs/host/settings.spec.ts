@@ -58,6 +58,7 @@ describe('settings', () => {
         bodyMemory: { total: 64 * 1_024 * 1_024, perCaller: 32 * 1_024 * 1_024 },
       },
       auditClientDetails: true,
+      limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
       shutdownDelayMs: null,
       logLevel: 'info',
     });
@@ -90,6 +91,10 @@ describe('settings', () => {
       CADASTRE_BODY_MEMORY_MIB: '8',
       CADASTRE_BODY_MEMORY_PER_CALLER_MIB: '4',
       CADASTRE_AUDIT_CLIENT_DETAILS: 'off',
+      CADASTRE_RATE_LIMIT: '30',
+      CADASTRE_ADDRESS_RATE_LIMIT: '1000',
+      CADASTRE_WRONG_TOKEN_LIMIT: 'off',
+      CADASTRE_ACCESS_CHANGE_LIMIT: '1',
       CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
       LOG_LEVEL: 'silent',
     });
@@ -120,6 +125,7 @@ describe('settings', () => {
         bodyMemory: { total: 8 * 1_024 * 1_024, perCaller: 4 * 1_024 * 1_024 },
       },
       auditClientDetails: false,
+      limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
       shutdownDelayMs: 20_000,
       logLevel: 'silent',
     });
@@ -386,6 +392,12 @@ describe('settings', () => {
   ])('%s=%s of a bucket gets its one line', (name, value, meaning) => {
     expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([
       `${name}: ${meaning}, got "${value.replace('key:secret@', '[redacted]@')}"`,
+    ]);
+  });
+
+  it.each(['3', '0', '-1', '1.5', 'none', '100001'])('refuses %s as a rate limit', (value) => {
+    expect(linesOf({ CADASTRE_RATE_LIMIT: value })).toEqual([
+      `CADASTRE_RATE_LIMIT: must be a whole number from 4 to 100000, or off, got "${value}"`,
     ]);
   });
 

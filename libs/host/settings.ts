@@ -63,6 +63,17 @@ export type Settings = {
   };
   /** Whether entries of the trail show the address and the program that a request came from. */
   readonly auditClientDetails: boolean;
+  /** Null: no limit. */
+  readonly limits: {
+    /** Requests per second. */
+    readonly perToken: number | null;
+    /** Requests per second without a valid token. */
+    readonly perAddress: number | null;
+    /** Requests with a wrong token per minute and address. */
+    readonly wrongTokens: number | null;
+    /** Creations of tokens, and changes of a user's own account, per second and caller. */
+    readonly accessChanges: number | null;
+  };
   /** How long requests are still served after the request to stop; null: the process's own default. */
   readonly shutdownDelayMs: number | null;
   readonly logLevel: Environment['LOG_LEVEL'];
@@ -200,6 +211,12 @@ const settingsFrom = (env: Environment): Settings => {
       },
     },
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
+    limits: {
+      perToken: env.CADASTRE_RATE_LIMIT,
+      perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
+      wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
+      accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
+    },
     shutdownDelayMs:
       env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
     logLevel: env.LOG_LEVEL,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
 import { isHost, isLoopback } from './host-names.js';
+import { limitVariables } from './limit-variables.js';
 import { variable, type Variable } from './variable.js';
 
 const secretVariable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
@@ -287,6 +288,7 @@ export const variables = {
     'off: entries of the audit trail do not show the address and the program that a request came from',
     oneOf(['on', 'off'], 'on').transform((text) => text === 'on'),
   ),
+  ...limitVariables,
   CADASTRE_SHUTDOWN_DELAY_SECONDS: variable(
     '5 for gateway, else 0',
     'how long a process that is stopping still serves requests, while /readyz answers 503, in seconds',

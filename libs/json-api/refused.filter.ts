@@ -1,6 +1,6 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Refused, type Problem, type RefusalKind } from '#kernel';
+import { LimitExceeded, Refused, type Problem, type RefusalKind } from '#kernel';
 import { JSON_API } from './media-type.js';
 
 /** The one place that knows HTTP's numbers; titles as clients know them (clients.md §2). */
@@ -72,6 +72,13 @@ const closeIfBodyIsUnread = (reply: FastifyReply): void => {
 export const setRefusalHeaders = (reply: FastifyReply, refused: Refused): void => {
   if (refused.kind === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
+  if (!(refused instanceof LimitExceeded)) return;
+  const { perSecond, retryInMs } = refused.limit;
+  // go-tfe ends its process if the reset is not a number of seconds (tfe.go, rateLimitBackoff).
+  void reply
+    .header('x-ratelimit-limit', String(perSecond))
+    .header('x-ratelimit-remaining', '0')
+    .header('x-ratelimit-reset', String(retryInMs / 1_000));
 };
 
 export const sendRefusal = (reply: FastifyReply, refused: Refused): void => {

@@ -14,3 +14,4 @@ export * from './refused.js';
 export * from './sql.js';
 export * from './system-error.js';
 export * from './tags.js';
+export * from './token-buckets.js';

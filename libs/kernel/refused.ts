@@ -71,3 +71,20 @@ export const checkAll = (...checks: readonly (() => unknown)[]): void => {
 
 export const unavailable = (detail: string, retryAfter: number): Refused =>
   new Refused('unavailable', [{ detail }], retryAfter);
+
+export type ExceededLimit = {
+  /** Requests per second that the limit allows. */
+  readonly perSecond: number;
+  readonly retryInMs: number;
+};
+
+/** Thrown for a request beyond a rate limit; clients read when they may try again from its headers (clients.md §2). */
+export class LimitExceeded extends Refused {
+  constructor(
+    detail: string,
+    readonly limit: ExceededLimit,
+  ) {
+    super('too-many', [{ detail }], Math.max(1, Math.ceil(limit.retryInMs / 1_000)));
+    this.name = 'LimitExceeded';
+  }
+}

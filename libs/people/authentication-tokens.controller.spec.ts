@@ -21,8 +21,6 @@ import { startTestServer, type Answer, type Api, type TestServer } from '../../t
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { ensureUser, issueUserToken, makeOwner } from './people.operator.js';
 import { peopleSlice } from './people.slice.js';
-import { Authenticator } from '../access/authenticator.js';
-import { TokenUses } from '../access/authentication-tokens.uses.js';
 import { may } from '#access';
 
 const clock = new StandingClock();
@@ -337,8 +335,7 @@ describe('what a kind of token never does', () => {
     answered(await organization.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
     answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     for (const [index, ask] of asks.entries()) expect([index, (await ask(server)).status]).toEqual([index, 201]);
-    const { database } = server;
-    const actor = await new Authenticator(database, clock, new TokenUses(database)).identify(secret);
+    const actor = await server.authenticator.identify(secret, '127.0.0.1');
     const never = [
       'create-state',
       'assign-ssh-key',

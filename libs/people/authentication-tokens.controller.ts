@@ -18,7 +18,7 @@ import {
   type Relationship,
   type Resource,
 } from '#json-api';
-import { CurrentActor, type Actor } from '#access';
+import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { Reads } from '#reads';
 import { IssueRunToken } from '#runs/to-runs';
 import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
@@ -110,6 +110,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('users/:id/authentication-tokens')
+  @ChangesAccess()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'user', key: id }, tokenOf(parseBody(body, input).data.attributes), actor);
   }
@@ -125,6 +126,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('teams/:id/authentication-tokens')
+  @ChangesAccess()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
   }
@@ -136,6 +138,7 @@ export class AuthenticationTokensController {
 
   /** The one token of a team that has no name, as there was before teams could have several. */
   @Post('teams/:id/authentication-token')
+  @ChangesAccess()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const token = { ...tokenOf(parseBody(body, input).data.attributes), description: null };
     return this.issue({ kind: 'team', key: id }, token, actor, true);
@@ -170,6 +173,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('agent-pools/:id/authentication-tokens')
+  @ChangesAccess()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
   }
@@ -190,6 +194,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('organizations/:organization/authentication-token')
+  @ChangesAccess()
   replaceOfOrganization(
     @Param('organization') name: string,
     @Query() query: QueryOf,

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#event-store';
 import { document, given, parseBody, resourceBody, type Document } from '#json-api';
-import { CurrentActor, type Actor } from '#access';
+import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { userResource } from './users.document.js';
 import { ForgetUser, UpdateAccount } from './users.handler.js';
 import { accountOf, userFor } from './users.queries.js';
@@ -29,6 +29,7 @@ export class UsersController {
   }
 
   @Patch(['account/update', 'account/details'])
+  @ChangesAccess()
   async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = given(parseBody(updateBody, body).data.attributes);
     return document(userResource(await this.bus.execute(new UpdateAccount(changes, actor)), actor));

@@ -62,6 +62,10 @@ export class Product {
       CADASTRE_ADMIN_TOKEN: this.token,
       CADASTRE_ENCRYPTION_KEY: this.encryptionKey.toString('base64'),
       LOG_LEVEL: 'warn',
+      // The bench is one client that sends as much as it can.
+      CADASTRE_RATE_LIMIT: 'off',
+      CADASTRE_ADDRESS_RATE_LIMIT: 'off',
+      CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
     };
     this.child = null;
     this.nodeOptions = [];

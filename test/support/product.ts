@@ -147,6 +147,11 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     CADASTRE_TLS: 'off',
     CADASTRE_ADMIN_TOKEN: adminToken,
     LOG_LEVEL: 'warn',
+    // Tests send more than a caller may.
+    CADASTRE_RATE_LIMIT: 'off',
+    CADASTRE_ADDRESS_RATE_LIMIT: 'off',
+    CADASTRE_WRONG_TOKEN_LIMIT: 'off',
+    CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
     ...settings,
   };
   const url = env.CADASTRE_TLS === 'off' ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;

@@ -77,6 +77,14 @@ export const apiOf = (url: string, token: string | null): Api => {
   };
 };
 
+/** Tests send more than a caller may: limits are off unless a test sets them. */
+export const NO_LIMITS = {
+  CADASTRE_RATE_LIMIT: 'off',
+  CADASTRE_ADDRESS_RATE_LIMIT: 'off',
+  CADASTRE_WRONG_TOKEN_LIMIT: 'off',
+  CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
+} as const;
+
 const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, databaseUrl: string): Settings =>
   readSettings({
     CADASTRE_TLS: 'off',
@@ -84,6 +92,7 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
     DATABASE_URL: databaseUrl,
     CADASTRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+    ...NO_LIMITS,
     ...env,
   });
 

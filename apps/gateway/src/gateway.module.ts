@@ -39,7 +39,7 @@ export class GatewayModule {
         // Where there is no trail, nobody is told who has read what.
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
-        AccessModule,
+        AccessModule.with(settings.limits),
         PeopleModule.with(house),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),

@@ -24,10 +24,11 @@ const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
 
 /** Everything but TLS that the HTTP server takes from settings. */
 export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
-  const { settings, ids, logger } = house;
+  const { settings, clock, ids, logger } = house;
   return {
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
+    rateLimits: { limits: settings.limits, clock },
     ids,
     logger: new NestLog(logger),
   };

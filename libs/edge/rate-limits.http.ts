@@ -1,0 +1,129 @@
+import rateLimit, {
+  normalizeIP,
+  type FastifyRateLimitStore,
+  type FastifyRateLimitStoreCtor,
+} from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  addressOf,
+  bearerOf,
+  countRateLimited,
+  identifyCaller,
+  type AuthenticatedRequest,
+  type Authenticator,
+  type RateLimit,
+  type RouteOptions,
+} from '#access';
+import { LimitExceeded, TokenBuckets, type Clock } from '#kernel';
+
+/** Requests per second; null: no limit. Bursts may be twice as large. */
+export type RateLimits = {
+  readonly perToken: number | null;
+  readonly perAddress: number | null;
+  readonly accessChanges: number | null;
+};
+
+const BURST_SECONDS = 2;
+const SECOND_MS = 1_000;
+
+/** The plugin's own store counts in fixed windows, by the machine's clock: twice a burst fits around a window's end. */
+const bucketStore = (clock: Clock): FastifyRateLimitStoreCtor =>
+  class BucketStore implements FastifyRateLimitStore {
+    private readonly buckets: TokenBuckets;
+
+    constructor(options: object) {
+      const { max, timeWindow } = options as { readonly max: number; readonly timeWindow: number };
+      this.buckets = new TokenBuckets({ capacity: max, refillMs: timeWindow }, clock);
+    }
+
+    incr(key: string, done: Parameters<FastifyRateLimitStore['incr']>[1], _window: number, max: number): void {
+      const { isAllowed, remaining, retryInMs } = this.buckets.take(key);
+      done(null, { current: isAllowed ? max - remaining : max + 1, ttl: retryInMs });
+    }
+
+    child(options: object): BucketStore {
+      return new BucketStore(options);
+    }
+  };
+
+type Limiter = (request: FastifyRequest) => Promise<void>;
+
+type LimiterOptions = {
+  readonly limit: RateLimit;
+  readonly perSecond: number | null;
+  readonly keyOf: (request: FastifyRequest) => string;
+  readonly describe: (perSecond: number) => string;
+};
+
+const limiterOf = (fastify: FastifyInstance, { limit, perSecond, keyOf, describe }: LimiterOptions): Limiter => {
+  if (perSecond === null) return () => Promise.resolve();
+  const check = fastify.createRateLimit({
+    max: perSecond * BURST_SECONDS,
+    timeWindow: BURST_SECONDS * SECOND_MS,
+    keyGenerator: keyOf,
+  });
+  return async (request) => {
+    const result = await check(request);
+    if (result.isAllowed || !result.isExceeded) return;
+    countRateLimited(limit);
+    throw new LimitExceeded(describe(perSecond), { perSecond, retryInMs: result.ttl });
+  };
+};
+
+const addressKey = (request: FastifyRequest): string => normalizeIP(addressOf(request) ?? '');
+
+export type RateLimitOptions = {
+  readonly limits: RateLimits;
+  readonly clock: Clock;
+  readonly authenticator: () => Authenticator;
+};
+
+/**
+ * Limits requests before their bodies are read and before any database lookup: per token if this process knows the token
+ * to be valid, else per address. Routes that change access are limited per caller too.
+ *
+ * Each gateway counts by itself.
+ */
+export const limitRequests = async (
+  fastify: FastifyInstance,
+  { limits, clock, authenticator }: RateLimitOptions,
+): Promise<void> => {
+  await fastify.register(rateLimit, { global: false, store: bucketStore(clock) });
+  const tokenIdOf = (request: FastifyRequest): string | undefined => {
+    const secret = bearerOf(request);
+    return secret === undefined ? undefined : authenticator().knownTokenId(secret);
+  };
+  const limitToken = limiterOf(fastify, {
+    limit: 'token',
+    perSecond: limits.perToken,
+    keyOf: (request) => tokenIdOf(request) ?? '',
+    describe: (perSecond) =>
+      `At most ${perSecond} requests per second are accepted from one token, ${perSecond * BURST_SECONDS} at once ` +
+      '(CADASTRE_RATE_LIMIT).',
+  });
+  const limitAddress = limiterOf(fastify, {
+    limit: 'address',
+    perSecond: limits.perAddress,
+    keyOf: addressKey,
+    describe: (perSecond) =>
+      `At most ${perSecond} requests per second without a valid token are accepted from one address, ` +
+      `${perSecond * BURST_SECONDS} at once (CADASTRE_ADDRESS_RATE_LIMIT).`,
+  });
+  const limitAccessChanges = limiterOf(fastify, {
+    limit: 'access_change',
+    perSecond: limits.accessChanges,
+    keyOf: (request) => (request as AuthenticatedRequest).actor?.id ?? '',
+    describe: (perSecond) =>
+      `At most ${perSecond} tokens or changes of an account per second are accepted from one caller, ` +
+      `${perSecond * BURST_SECONDS} at once (CADASTRE_ACCESS_CHANGE_LIMIT).`,
+  });
+  fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { changesAccess, isUnlimited, announcesRateLimit } = request.routeOptions.config as RouteOptions;
+    if (isUnlimited) return;
+    if (announcesRateLimit && limits.perToken !== null) void reply.header('x-ratelimit-limit', String(limits.perToken));
+    await (tokenIdOf(request) === undefined ? limitAddress : limitToken)(request);
+    if (!changesAccess || limits.accessChanges === null) return;
+    await identifyCaller(request, authenticator());
+    await limitAccessChanges(request);
+  });
+};
