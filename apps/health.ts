@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { HealthController, httpServer, Readiness } from '#edge';
 import { EventStoreModule } from '#event-store';
-import { NestLog } from '#host';
+import { NestLog, VERSION } from '#host';
 import type { House } from './house.js';
 import { stopServing } from './stop-serving.js';
 
@@ -20,7 +20,12 @@ class HealthModule {
 
 export const openHealth = async (house: House): Promise<{ stop(): Promise<void> }> => {
   const { settings, ids, logger } = house;
-  const app = await httpServer(HealthModule.over(house), { tls: null, ids, logger: new NestLog(logger) });
+  const app = await httpServer(HealthModule.over(house), {
+    tls: null,
+    ids,
+    version: VERSION,
+    logger: new NestLog(logger),
+  });
   await app.listen(settings.port, settings.host);
   return { stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) };
 };

@@ -5,11 +5,14 @@ import { Database } from '#event-store';
 import { sql, unavailable } from '#kernel';
 import { Readiness } from './server.readiness.js';
 
+const RENDERINGS_APART = 10;
+
 /** For load balancers, orchestrators and Prometheus. */
 @Controller()
 @Public()
 export class HealthController {
   private check: Promise<unknown> | null = null;
+  private rendered: { readonly text: Promise<string>; readonly until: number } | null = null;
 
   constructor(
     private readonly database: Database,
@@ -39,7 +42,17 @@ export class HealthController {
   @Get('metrics')
   @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', register.contentType)
-  metrics(): Promise<string> {
-    return register.metrics();
+  async metrics(): Promise<string> {
+    const now = performance.now();
+    if (this.rendered && now < this.rendered.until) return this.rendered.text;
+    const text = register.metrics();
+    this.rendered = { text, until: Number.POSITIVE_INFINITY };
+    try {
+      return await text;
+    } finally {
+      // Used again for ten times as long as it took: this route has no rate limit, and needs a tenth of a core at most.
+      const took = performance.now() - now;
+      this.rendered = { text, until: now + RENDERINGS_APART * took };
+    }
   }
 }

@@ -245,7 +245,7 @@ describe('whoever has no token', () => {
     ]);
     expect(text).not.toContain('acme');
     for (const line of text.split('\n').filter(Boolean))
-      expect(line).toMatch(/^(?:#|[a-z_]+(?:\{.*\})? [-+\d.eNaInf]+$)/);
+      expect(line).toMatch(/^(?:#|[a-z_\d]+(?:\{.*\})? [-+\d.eNaInf]+$)/);
   });
 });
 

@@ -8,6 +8,8 @@ import { badRequest, notFound, type Clock, type Ids } from '#kernel';
 import { JSON_API, RefusedFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
 import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
+import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
+import { observeRequests, type RequestObserver } from './request-observer.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
@@ -19,6 +21,10 @@ export type HttpOptions = {
   readonly ids: Ids;
   /** Null, or left out: any number of requests. */
   readonly rateLimits?: { readonly limits: RateLimits; readonly clock: Clock } | null;
+  /** Null, or left out: requests are not logged. */
+  readonly requestLog?: RequestObserver | null;
+  /** The product's version, for its metrics. */
+  readonly version?: string;
   readonly logger: LoggerService;
   readonly limits?: Partial<HttpLimits>;
 };
@@ -72,7 +78,16 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
 /** An HTTP server over these modules, not yet listening. */
 export const httpServer = async (
   root: Type | DynamicModule,
-  { tls, trustedProxies = [], ids, rateLimits = null, logger, limits: chosen }: HttpOptions,
+  {
+    tls,
+    trustedProxies = [],
+    ids,
+    rateLimits = null,
+    requestLog = null,
+    version = 'unknown',
+    logger,
+    limits: chosen,
+  }: HttpOptions,
 ): Promise<NestFastifyApplication> => {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = new FastifyAdapter({
@@ -94,6 +109,8 @@ export const httpServer = async (
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that need a caller has neither of them.
   const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
+  collectProcessMetrics(version);
+  observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits);
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });

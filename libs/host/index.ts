@@ -3,6 +3,8 @@ export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOpti
 export { DataFolderInUse, keepSecret, takeDataFolder, type DataFolder } from './data-folder.js';
 export { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
 export { createLogger, NestLog, withoutSecrets, type LogLevel, type PlainLogger } from './logger.js';
+export { createRequestLogger, type RequestLogger } from './request-logger.js';
+export { VERSION } from './version.js';
 export { RandomIds, SystemClock } from './machine.js';
 export { BadSettings, parseSettings, readSettings, settingsHelp, type Settings } from './settings.js';
 export { StartRefused } from './start-refused.js';

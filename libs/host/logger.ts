@@ -42,6 +42,14 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
     destination ?? standardOutput(),
   );
 
+/** An object's members become fields of the line; other details, such as stacks, stay together. */
+const fieldsOf = (details: readonly unknown[]): object => {
+  const isFields = (detail: unknown): detail is object => typeof detail === 'object' && detail !== null;
+  const others = details.filter((detail) => !isFields(detail));
+  const fields = details.filter(isFields).reduce<object>((all, some) => ({ ...all, ...some }), {});
+  return { ...fields, ...(others.length > 0 ? { details: others } : {}) };
+};
+
 const standardOutput = (): DestinationStream => {
   const output = pino.destination({ sync: true });
   // A closed terminal (EIO) must not end the process before it has stopped cleanly. pino itself handles a closed pipe.
@@ -75,8 +83,7 @@ export class NestLog implements LoggerService {
   // Nest's last argument is where it comes from; an error's stack, if any, stands before it.
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
-    const details = rest.slice(0, -1);
-    const fields = { context, ...(details.length > 0 ? { details } : {}) };
+    const fields = { context, ...fieldsOf(rest.slice(0, -1)) };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message }, message.message);
     else this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }

@@ -74,6 +74,8 @@ export type Settings = {
     /** Creations of tokens, and changes of a user's own account, per second and caller. */
     readonly accessChanges: number | null;
   };
+  /** Whether each request is logged at level `info`. */
+  readonly requestLog: boolean;
   /** How long requests are still served after the request to stop; null: the process's own default. */
   readonly shutdownDelayMs: number | null;
   readonly logLevel: Environment['LOG_LEVEL'];
@@ -217,6 +219,7 @@ const settingsFrom = (env: Environment): Settings => {
       wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
       accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
     },
+    requestLog: env.CADASTRE_REQUEST_LOG,
     shutdownDelayMs:
       env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
     logLevel: env.LOG_LEVEL,

@@ -289,6 +289,11 @@ export const variables = {
     oneOf(['on', 'off'], 'on').transform((text) => text === 'on'),
   ),
   ...limitVariables,
+  CADASTRE_REQUEST_LOG: variable(
+    'on',
+    'off: no line in the log for each request; on: one at level info',
+    oneOf(['on', 'off'], 'on').transform((text) => text === 'on'),
+  ),
   CADASTRE_SHUTDOWN_DELAY_SECONDS: variable(
     '5 for gateway, else 0',
     'how long a process that is stopping still serves requests, while /readyz answers 503, in seconds',

@@ -96,7 +96,8 @@ export class RefusedFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const refused = refusalOf(error);
     if (!refused) {
-      this.logger.error(error);
+      // The caller gets this id to report; the line holds what went wrong.
+      this.logger.error(error, { requestId: reply.request.id });
       const detail = `Something went wrong on our side. Request id: ${reply.request.id}`;
       void reply
         .status(500)

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { httpServer, type HttpOptions } from '#edge';
-import { certificateNames, localCertificates, NestLog } from '#host';
+import { httpServer, type HttpOptions, type RequestObserver } from '#edge';
+import { certificateNames, createRequestLogger, localCertificates, NestLog, VERSION } from '#host';
 import { inspectBlobs, type House } from '../../house.js';
 import { GatewayModule } from './gateway.module.js';
 
@@ -22,6 +22,12 @@ const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
   }
 };
 
+const requestLogOf = ({ settings, logger }: House): RequestObserver | null => {
+  if (!settings.requestLog || !logger.isLevelEnabled('info')) return null;
+  const requests = createRequestLogger();
+  return { completed: (request) => requests.log(request) };
+};
+
 /** Everything but TLS that the HTTP server takes from settings. */
 export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
   const { settings, clock, ids, logger } = house;
@@ -29,6 +35,8 @@ export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },
+    requestLog: requestLogOf(house),
+    version: VERSION,
     ids,
     logger: new NestLog(logger),
   };

@@ -1,0 +1,147 @@
+import { connect } from 'node:net';
+import { Controller, Get, Module } from '@nestjs/common';
+import { register } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Public } from '#access';
+import { NestLog } from '#host';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { httpServer } from '#edge';
+import type { CompletedRequest } from '../../libs/edge/request-observer.http.js';
+
+let server: TestServer;
+let url: string;
+let close: () => Promise<void>;
+let completed: CompletedRequest[] = [];
+
+@Controller('things')
+@Public()
+class Things {
+  @Get('fails')
+  fail(): never {
+    throw new Error('on purpose');
+  }
+  @Get('waits')
+  wait(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+  @Get(':id')
+  show(): string {
+    return '{}';
+  }
+}
+
+const log = vi.fn<(message: unknown, ...rest: unknown[]) => void>();
+
+beforeAll(async () => {
+  server = await startTestServer();
+  @Module({ controllers: [Things] })
+  class Root {}
+  const { ids, logger } = server.house;
+  const nestLog = new NestLog(logger);
+  nestLog.error = log;
+  const app = await httpServer(Root, {
+    tls: null,
+    ids,
+    version: '1.2.3',
+    logger: nestLog,
+    requestLog: { completed: (request) => void completed.push(request) },
+  });
+  await app.listen(0, '127.0.0.1');
+  url = await app.getUrl();
+  close = () => app.close();
+});
+
+beforeEach(() => {
+  completed = [];
+});
+
+afterAll(async () => {
+  await close();
+  await server.close();
+});
+
+const nextCompleted = async (): Promise<CompletedRequest> => vi.waitUntil(() => completed[0], { timeout: 10_000 });
+
+describe('observed requests', () => {
+  it('are reported by the pattern of their route, never by their URL', async () => {
+    const response = await fetch(`${url}/things/secret?signature=secret`);
+    const request = await nextCompleted();
+    expect(request).toEqual({
+      requestId: response.headers.get('x-request-id'),
+      method: 'GET',
+      route: '/things/:id',
+      status: 200,
+      caller: null,
+      durationMs: expect.any(Number),
+      bytesSent: expect.any(Number),
+    });
+    expect(request.bytesSent).toBeGreaterThan(100);
+    expect(JSON.stringify(request)).not.toContain('secret');
+  });
+
+  it.each([
+    ['GET', 'GET'],
+    ['PROPFIND', 'other'],
+  ])('of unknown routes are one route: %s', async (method, label) => {
+    await fetch(`${url}/nothing/${Math.random()}`, { method });
+    expect(await nextCompleted()).toMatchObject({ method: label, route: 'unknown', status: 404 });
+  });
+
+  it('are reported as 499 and no longer counted as in flight if the client goes away', async () => {
+    const inFlight = async () =>
+      (await register.getSingleMetric('cadastre_http_requests_in_flight')?.get())?.values[0]?.value;
+    const before = await inFlight();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET /things/waits HTTP/1.1\r\nhost: test\r\n\r\n');
+    await vi.waitUntil(async () => (await inFlight()) === (before ?? 0) + 1, { timeout: 10_000 });
+    socket.destroy();
+    expect(await nextCompleted()).toMatchObject({ route: '/things/waits', status: 499 });
+    expect(await inFlight()).toBe(before ?? 0);
+  });
+
+  it('log an unexpected error with the id that the caller saw', async () => {
+    const response = await fetch(`${url}/things/fails`);
+    const id = response.headers.get('x-request-id');
+    expect(await response.text()).toContain(`Request id: ${id}`);
+    expect(log).toHaveBeenCalledWith(expect.objectContaining({ message: 'on purpose' }), { requestId: id }, 'Request');
+  });
+
+  it('are counted by method, route and status, beside the version and the runtime of the process', async () => {
+    await fetch(`${url}/things/1`);
+    await nextCompleted();
+    const text = await register.metrics();
+    expect(text).toMatch(
+      /^cadastre_http_request_duration_seconds_count\{method="GET",route="\/things\/:id",status="200"\} \d+$/m,
+    );
+    for (const name of [
+      'cadastre_build_info{version="1.2.3"}',
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_resident_memory_bytes',
+    ])
+      expect(text).toContain(`\n${name} `);
+  });
+});
+
+describe('a caller', () => {
+  it('is reported by id', async () => {
+    const seen: CompletedRequest[] = [];
+    const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
+    const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');
+    const { ids, logger } = server.house;
+    const app = await httpServer(GatewayModule.over(server.house), {
+      tls: null,
+      ids,
+      logger: new NestLog(logger),
+      requestLog: { completed: (request) => void seen.push(request) },
+    });
+    await app.listen(0, '127.0.0.1');
+    try {
+      const headers = { authorization: `Bearer ${server.adminToken}` };
+      await fetch(`${await app.getUrl()}/api/v2/account/details`, { headers });
+      const [request] = await vi.waitUntil(() => seen.length > 0 && seen, { timeout: 10_000 });
+      expect(request).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
+    } finally {
+      await app.close();
+    }
+  });
+});
