@@ -10,6 +10,7 @@ import { identifyBeforeBody } from './callers.hooks.js';
 import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
 import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
 import { observeRequests, type RequestObserver } from './request-observer.http.js';
+import { setSecurityHeaders } from './security-headers.http.js';
 import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
@@ -111,6 +112,7 @@ export const httpServer = async (
   const authenticator = (): Authenticator => app.get(Authenticator, { strict: false });
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
+  await setSecurityHeaders(fastify, { tls: tls !== null });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits);
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
