@@ -23,6 +23,8 @@ export type PageQuestion = Question & {
 };
 
 const MAX_SIZE = 1_000;
+/** parseFilter checks the length of each value. */
+const VALUES = { mostCharacters: Number.POSITIVE_INFINITY };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const moment = (query: Query, name: 'since' | 'until'): number | null => {
@@ -43,7 +45,7 @@ export const questionOf = (query: Query, organization: string, now: Date): Quest
   organization,
   since: moment(query, 'since'),
   until: moment(query, 'until'),
-  filter: parseFilter((name) => (parameter(query, name) ? listOf(query, name) : undefined)),
+  filter: parseFilter((name) => ([query[name]].flat().at(-1) ? listOf(query, name, VALUES) : undefined)),
   after: cursor(query),
   now,
 });

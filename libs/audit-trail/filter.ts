@@ -24,8 +24,6 @@ const RULES: Readonly<Record<keyof Filter, Rule>> = {
   resourceId: { parameter: 'filter[resource-id]', ...ANYTHING },
 };
 
-const MOST = 100;
-
 const malformed = (detail: string, parameter: string): Refused => new Refused('unprocessable', [{ detail, parameter }]);
 
 /** `valuesOf` gives the values of a parameter's list; undefined where it was not sent, or without any value. */
@@ -37,7 +35,6 @@ export const parseFilter = (valuesOf: (parameter: string) => readonly string[] |
     if (values.length === 0 || !values.every((value) => form.test(value))) {
       throw malformed(`${parameter} must be a comma-separated list of ${otherwise}`, parameter);
     }
-    if (values.length > MOST) throw malformed(`${parameter} must list at most ${MOST}`, parameter);
     return values;
   };
   return {

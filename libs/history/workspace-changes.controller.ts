@@ -9,6 +9,9 @@ import type { WorkspacePlace } from './places.queries.js';
 import { workspaceChangeResource } from './workspace-changes.document.js';
 import { listChanges, workspaceInHistory } from './workspace-changes.queries.js';
 
+/** An agent token's description, which names its pool's agents in the history, has at most so many. */
+const MOST_CHARACTERS_OF_ACTOR = 1_000;
+
 /** Who changed what of a workspace. */
 @Controller('api/v2')
 export class WorkspaceChangesController {
@@ -22,7 +25,10 @@ export class WorkspaceChangesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const filter = { fields: listOf(query, 'filter[field]').map(fieldOf), actors: listOf(query, 'filter[actor]') };
+    const filter = {
+      fields: listOf(query, 'filter[field]').map(fieldOf),
+      actors: listOf(query, 'filter[actor]', { mostCharacters: MOST_CHARACTERS_OF_ACTOR }),
+    };
     await historyCaughtUp(this.database);
     const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
     const { rows, total } = await listChanges(this.database, id, page, filter, hidden);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compile, Refused } from '#kernel';
-import { limitOf, pageDocument, pageOf, parameter, shownOf, listedIn, orderOf, required } from './paging.js';
+import { limitOf, listOf, pageDocument, pageOf, parameter, shownOf, listedIn, orderOf, required } from './paging.js';
 
 const lamp = { id: 'lamp-1', type: 'lamps' };
 
@@ -159,5 +159,41 @@ describe('a list', () => {
     expect(listedIn([ownerAlone])).toEqual({ rows: [], total: 3 });
     expect(listedIn([{ id: 'lamp-1', total: 3 }])).toEqual({ rows: [{ id: 'lamp-1', total: 3 }], total: 3 });
     expect(listedIn([])).toEqual({ rows: [], total: 0 });
+  });
+});
+
+describe('a query parameter', () => {
+  it('is refused if it is longer than a name can be', () => {
+    expect(parameter({ q: 'x'.repeat(255) }, 'q')).toHaveLength(255);
+    expect(() => parameter({ q: 'x'.repeat(256) }, 'q')).toThrow('q: must have at most 255 characters, got 256');
+    expect(parameter({ q: 'x'.repeat(500) }, 'q', 500)).toHaveLength(500);
+  });
+
+  it('is refused if it is repeated more than ten times', () => {
+    expect(parameter({ q: Array<string>(10).fill('a') }, 'q')).toBe('a');
+    expect(() => parameter({ q: Array<string>(11).fill('a') }, 'q')).toThrow(
+      'q: must be sent at most 10 times, got 11',
+    );
+  });
+
+  it('lists at most a hundred values, none of them longer than a name can be', () => {
+    expect(listOf({ names: Array<string>(100).fill('a').join(',') }, 'names')).toHaveLength(100);
+    expect(() => listOf({ names: Array<string>(101).fill('a').join(',') }, 'names')).toThrow(
+      'names: must have at most 100 values, got 101',
+    );
+    expect(() => listOf({ names: `a,${'x'.repeat(256)}` }, 'names')).toThrow(
+      'names: must have at most 255 characters in a value, got 256',
+    );
+    expect(listOf({ names: ' a ,, b' }, 'names')).toEqual(['a', 'b']);
+  });
+
+  it('is refused with its name', () => {
+    let refused: unknown;
+    try {
+      listOf({ 'filter[names]': Array<string>(101).fill('a').join(',') }, 'filter[names]');
+    } catch (error) {
+      refused = error;
+    }
+    expect(refused).toMatchObject({ kind: 'bad-request', problems: [{ parameter: 'filter[names]' }] });
   });
 });

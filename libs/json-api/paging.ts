@@ -8,18 +8,49 @@ export type Page = { readonly number: number; readonly size: number };
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 100;
 
-/** One value of a query parameter; the last where it was sent twice. */
-export const parameter = (query: Query, name: string): string | undefined => {
-  const value = query[name];
-  return Array.isArray(value) ? value.at(-1) : value;
+/** A client sends a parameter once, or twice by mistake. */
+const MOST_REPEATS = 10;
+/** Every name that a search can match is shorter. */
+const MOST_CHARACTERS = 255;
+const MOST_VALUES = 100;
+
+/** Each value costs the database work, so that a list of values is as limited as its length. */
+const refuseMoreThan = (most: number, count: number, name: string, what: string): void => {
+  if (count > most) throw badRequest(`${name}: must have at most ${most} ${what}, got ${count}`, name);
 };
 
-/** The comma-joined values of a query parameter. */
-export const listOf = (query: Query, name: string): string[] =>
-  (parameter(query, name) ?? '')
+const lastValue = (query: Query, name: string): string | undefined => {
+  const value = query[name];
+  if (!Array.isArray(value)) return value;
+  if (value.length > MOST_REPEATS) {
+    throw badRequest(`${name}: must be sent at most ${MOST_REPEATS} times, got ${value.length}`, name);
+  }
+  return value.at(-1);
+};
+
+/** Returns the value of a query parameter, the last one if it is repeated. A longer value is a 400. */
+export const parameter = (query: Query, name: string, mostCharacters = MOST_CHARACTERS): string | undefined => {
+  const value = lastValue(query, name);
+  refuseMoreThan(mostCharacters, value?.length ?? 0, name, 'characters');
+  return value;
+};
+
+export type ListLimits = { readonly mostValues?: number; readonly mostCharacters?: number };
+
+/** Returns the comma-joined values of a query parameter. More of them, or a longer one, is a 400. */
+export const listOf = (
+  query: Query,
+  name: string,
+  { mostValues = MOST_VALUES, mostCharacters = MOST_CHARACTERS }: ListLimits = {},
+): string[] => {
+  const values = (lastValue(query, name) ?? '')
     .split(',')
     .map((value) => value.trim())
     .filter((value) => value !== '');
+  refuseMoreThan(mostValues, values.length, name, 'values');
+  for (const value of values) refuseMoreThan(mostCharacters, value.length, name, 'characters in a value');
+  return values;
+};
 
 /** A query parameter that the list cannot be asked for without. */
 export const required = (query: Query, name: string): string => {
