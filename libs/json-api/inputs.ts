@@ -25,6 +25,9 @@ export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOpt
     }),
   });
 
+/** Longer than any id and any name. */
+export const ID = text(255);
+
 /** Each of them is held, or made, while the request is written. */
 const LISTED_AT_MOST = 500;
 
@@ -33,7 +36,7 @@ export const LIST_BODY_BYTES = 1024 * 1024;
 
 /** Whole resources may come, `type` and `id` are what counts. */
 const identifiers = (type: string, most: number) =>
-  z.array(z.object({ type: typeOf(type), id: z.string() })).max(most, { error: `too many, at most ${most} of them` });
+  z.array(z.object({ type: typeOf(type), id: ID })).max(most, { error: `too many, at most ${most} of them` });
 
 /** The body of a relationship endpoint. */
 export const identifiersBody = (type: string, most = LISTED_AT_MOST) => z.object({ data: identifiers(type, most) });
@@ -46,10 +49,10 @@ export const toManyOf = (input: z.infer<ReturnType<typeof toManyInput>>): readon
   input?.data === undefined ? undefined : (input.data ?? []).map(({ id }) => id);
 
 /** A to-one relationship that must name one. */
-export const requiredToOne = z.object({ data: z.object({ id: z.string() }) });
+export const requiredToOne = z.object({ data: z.object({ id: ID }) });
 
 /** A to-one relationship in a request; `id` null or blank where nothing is meant. */
-export const toOneInput = z.object({ data: z.object({ id: z.string().nullish() }).nullish() }).nullish();
+export const toOneInput = z.object({ data: z.object({ id: ID.nullish() }).nullish() }).nullish();
 
 /**
  * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and

@@ -17,7 +17,7 @@ const settings = {
   'session-timeout': minutes.nullish(),
   'session-remember': minutes.nullish(),
   'default-execution-mode': z.enum(EXECUTION_MODES).optional(),
-  'default-agent-pool-id': z.string().nullish(),
+  'default-agent-pool-id': text(255).nullish(),
   'user-tokens-enabled': z.boolean().optional(),
 };
 const email = text(255);

@@ -15,9 +15,9 @@ const overwrites = z.object({
 
 const settings = {
   description: text(10_000).nullish(),
-  'auto-destroy-activity-duration': z.string().nullish(),
+  'auto-destroy-activity-duration': text(255).nullish(),
   'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
-  'default-agent-pool-id': z.string().nullish(),
+  'default-agent-pool-id': text(255).nullish(),
   'setting-overwrites': overwrites.nullish(),
 };
 const relationships = z.object({ 'default-agent-pool': toOneInput, 'tag-bindings': tagBindingsInput }).optional();

@@ -17,6 +17,7 @@ import {
   type Query as QueryOf,
   type Relationship,
   type Resource,
+  text,
 } from '#json-api';
 import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { Reads } from '#reads';
@@ -34,7 +35,7 @@ import {
 import type { PeopleRead } from './reads.events.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
 
-const description = z.string().max(1_000);
+const description = text(1_000);
 const expiry = z.iso
   .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
   // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.

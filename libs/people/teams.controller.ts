@@ -20,6 +20,7 @@ import {
   type Query as QueryOf,
   type Resource,
   LIST_BODY_BYTES,
+  text,
 } from '#json-api';
 import { ConfigureRoute, CurrentActor, ORGANIZATION_ACCESS, type Actor } from '#access';
 import { Reads } from '#reads';
@@ -34,7 +35,7 @@ import { userResource } from './users.document.js';
 
 const settings = {
   visibility: z.enum(VISIBILITIES).optional(),
-  'sso-team-id': z.string().nullish(),
+  'sso-team-id': text(255).nullish(),
   'allow-member-token-management': z.boolean().optional(),
   'organization-access': z
     .object(Object.fromEntries(ORGANIZATION_ACCESS.map((flag) => [attributeOf(flag), z.boolean().optional()])))

@@ -22,7 +22,7 @@ import { ReleaseLinks } from './release.links.js';
 
 const createBody = resourceBody(
   'registry-provider-versions',
-  z.object({ version: z.string(), 'key-id': z.string(), protocols: z.array(z.enum(PROTOCOLS)).nullable() }),
+  z.object({ version: z.string(), 'key-id': z.string(), protocols: z.array(z.enum(PROTOCOLS)).max(100).nullable() }),
 );
 
 @Controller('api/v2/organizations/:organization/registry-providers/:registryName/:namespace/:name/versions')

@@ -17,6 +17,7 @@ import {
   type Document,
   type Query as QueryOf,
   type Resource,
+  text,
 } from '#json-api';
 import { CreateRegistryProvider, DeleteRegistryProvider } from './registry-providers.handler.js';
 import { relatedVersions } from './registry-provider-versions.related.js';
@@ -34,7 +35,7 @@ import { ReleaseLinks } from './release.links.js';
 
 const createBody = resourceBody(
   'registry-providers',
-  z.object({ name: z.string(), namespace: z.string(), 'registry-name': z.string() }),
+  z.object({ name: text(255), namespace: text(255), 'registry-name': text(255) }),
 );
 
 const REGISTRIES = ['private', 'public'];

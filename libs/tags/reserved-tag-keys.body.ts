@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resourceBody } from '#json-api';
+import { ID, resourceBody } from '#json-api';
 
 const TYPE = 'reserved-tag-keys';
 
@@ -10,4 +10,4 @@ export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides
 export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));
 
 /** What would be sent to create one, or, with its id, to change one. */
-export const previewBody = createBody.extend({ data: createBody.shape.data.extend({ id: z.string().nullish() }) });
+export const previewBody = createBody.extend({ data: createBody.shape.data.extend({ id: ID.nullish() }) });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, type Tag } from '#kernel';
-import { parseBody, typeOf } from '#json-api';
+import { ID, parseBody, typeOf } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
 const tagBindings = z.array(
@@ -19,7 +19,7 @@ export const flatTagsInput = z.object({
   data: z.array(
     z.object({
       type: typeOf('tags'),
-      id: z.string().nullish(),
+      id: ID.nullish(),
       attributes: z.object({ name: z.string().nullish() }).nullish(),
     }),
   ),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
+import { given, ID, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
 import type { Targets, VariableSetChanges } from './variable-set.js';
 import type { NewVariable } from './variable.js';
 import { newVariable } from './variables.body.js';
@@ -9,7 +9,7 @@ const VARIABLES_AT_MOST = 500;
 /** Whole definitions make variables; mere identifiers are what a client has read and sends back. */
 const listedVariable = z.union([
   z.object({ type: typeOf('vars'), id: z.undefined().optional(), attributes: newVariable }),
-  z.object({ type: typeOf('vars'), id: z.string() }).transform(() => null),
+  z.object({ type: typeOf('vars'), id: ID }).transform(() => null),
 ]);
 
 const relationships = z
@@ -17,9 +17,7 @@ const relationships = z
     workspaces: toManyInput('workspaces'),
     projects: toManyInput('projects'),
     vars: z.object({ data: z.array(listedVariable).max(VARIABLES_AT_MOST).nullish() }).optional(),
-    parent: z
-      .object({ data: z.object({ type: typeOf('organizations', 'projects'), id: z.string() }).nullish() })
-      .optional(),
+    parent: z.object({ data: z.object({ type: typeOf('organizations', 'projects'), id: ID }).nullish() }).optional(),
   })
   .optional();
 

@@ -83,7 +83,7 @@ describe('consumers that are wrong', () => {
       send,
       body: related('workspaces', 'x'.repeat(200_000)),
       status: 422,
-      problems: [['/data/0/id', /does not exist/]],
+      problems: [['/data/0/id', 'Id: too long, at most 255 characters']],
     },
     {
       what: 'a thousand and one',
