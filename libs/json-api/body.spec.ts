@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Refused, type Problem } from '#kernel';
 import { parseBody } from './body.js';
 import {
+  closedMap,
   given,
   identifiersBody,
   resourceBody,
@@ -51,6 +52,32 @@ describe('a body with a strict schema', () => {
       { detail: 'X is not known here', pointer: '/shade/x' },
       { detail: 'Moon is not known here', pointer: '/moon' },
     ]);
+  });
+});
+
+describe('a closed map', () => {
+  const schema = z.object({
+    rights: closedMap({ read: z.boolean().nullish(), write: z.boolean() }, ['vendor']).nullish(),
+  });
+
+  it('names each member that it does not know and what it accepts, with all other faults', () => {
+    expect(
+      problemsOf({ rights: { read: 1, constructor: true, vendor: 'x', 'the-rest': 1, write: true } }, schema),
+    ).toEqual([
+      { detail: 'Read must be true or false', pointer: '/rights/read' },
+      { detail: 'Constructor is not known here; accepted are read, write', pointer: '/rights/constructor' },
+      { detail: 'The rest is not known here; accepted are read, write', pointer: '/rights/the-rest' },
+    ]);
+  });
+
+  it('drops the members that clients send and that mean nothing here', () => {
+    expect(parseBody(schema, { rights: { write: false, vendor: [] } })).toEqual({ rights: { write: false } });
+    expect(parseBody(schema, { rights: null })).toEqual({ rights: null });
+    expect(parseBody(schema, {})).toEqual({});
+  });
+
+  it.each([[[]], ['all'], [7]])('is no %j', (rights) => {
+    expect(problemsOf({ rights }, schema)).toEqual([{ detail: 'Rights must be an object', pointer: '/rights' }]);
   });
 });
 

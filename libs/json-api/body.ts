@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { labelOf, Refused, type Problem } from '#kernel';
+import { ACCEPTED_MEMBERS } from './inputs.js';
 
 type Issue = z.core.$ZodIssue;
 
@@ -33,7 +34,11 @@ const problemOf = (issue: Issue): Problem => {
 const problemsOf = (issue: Issue): readonly Problem[] => {
   if (issue.code !== 'unrecognized_keys') return [problemOf(issue)];
   const path = issue.path.map((part) => `/${String(part)}`).join('');
-  return issue.keys.map((key) => ({ detail: `${labelOf(key)} is not known here`, pointer: `${path}/${key}` }));
+  const accepted = issue.message.startsWith(ACCEPTED_MEMBERS) ? `; ${issue.message}` : '';
+  return issue.keys.map((key) => ({
+    detail: `${labelOf(key)} is not known here${accepted}`,
+    pointer: `${path}/${key}`,
+  }));
 };
 
 /** Who has more of them reads the first, and mends what all have in common; a body has room for a million. */

@@ -25,6 +25,27 @@ export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOpt
     }),
   });
 
+/**
+ * A map whose members are all known: any other member is refused, with the names that are accepted. `ignored` are members
+ * that clients send and that mean nothing here.
+ */
+export const closedMap = <S extends z.ZodRawShape>(shape: S, ignored: readonly string[] = []) =>
+  z.preprocess(
+    (value) => (isMap(value) ? withoutMembers(value, ignored) : value),
+    z.strictObject(shape, {
+      error: ({ code }) =>
+        code === 'unrecognized_keys' ? `${ACCEPTED_MEMBERS}${Object.keys(shape).join(', ')}` : undefined,
+    }),
+  );
+
+/** Begins the message of a closed map's issue, which says what the map accepts. */
+export const ACCEPTED_MEMBERS = 'accepted are ';
+
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const withoutMembers = (value: object, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+
 /** Longer than any id and any name. */
 export const ID = text(255);
 

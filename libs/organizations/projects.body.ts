@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { unprocessable, type Tag } from '#kernel';
-import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { closedMap, given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 
 /** Clients know the flags by two names, with `default-` and without it. */
-const overwrites = z.object({
-  'default-execution-mode': z.boolean().nullish(),
-  'execution-mode': z.boolean().nullish(),
-  'default-agent-pool': z.boolean().nullish(),
-  'agent-pool': z.boolean().nullish(),
-});
+const overwrites = closedMap(
+  {
+    'default-execution-mode': z.boolean().nullish(),
+    'execution-mode': z.boolean().nullish(),
+    'default-agent-pool': z.boolean().nullish(),
+    'agent-pool': z.boolean().nullish(),
+  },
+  ['stacks-default-execution-mode', 'stacks-default-agent-pool'],
+);
 
 const settings = {
   description: text(10_000).nullish(),

@@ -6,6 +6,7 @@ import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
   attributesOf,
+  closedMap,
   document,
   pageDocument,
   pageOf,
@@ -35,15 +36,13 @@ import { teamAccessesOf, teamAccessFor, type TeamProjectRow } from './team-acces
 import { PROJECT_SCALE } from './team-project.js';
 
 const fields = {
-  'project-access': z
-    .object({
-      settings: z.enum(PROJECT_FIELDS.settings).nullish(),
-      teams: z.enum(PROJECT_FIELDS.teams).nullish(),
-      'variable-sets': z.enum(PROJECT_FIELDS.variableSets).nullish(),
-    })
-    .nullish(),
-  'workspace-access': z
-    .object({
+  'project-access': closedMap({
+    settings: z.enum(PROJECT_FIELDS.settings).nullish(),
+    teams: z.enum(PROJECT_FIELDS.teams).nullish(),
+    'variable-sets': z.enum(PROJECT_FIELDS.variableSets).nullish(),
+  }).nullish(),
+  'workspace-access': closedMap(
+    {
       runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
       variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
       'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
@@ -53,8 +52,9 @@ const fields = {
       locking: z.boolean().nullish(),
       delete: z.boolean().nullish(),
       move: z.boolean().nullish(),
-    })
-    .nullish(),
+    },
+    ['policy-overrides'],
+  ).nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
 /** The second is what pytfe calls it. */

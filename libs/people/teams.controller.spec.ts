@@ -105,7 +105,7 @@ describe('a team', () => {
     const attributes = {
       name: 'core',
       'sso-team-id': 'sso-1',
-      'organization-access': { 'manage-workspaces': true, 'access-secret-teams': true, 'of-another-time': true },
+      'organization-access': { 'manage-workspaces': true, 'access-secret-teams': true, 'manage-public-modules': true },
     };
     const answer = answered(await server.post(teamsOf('acme'), resource('teams', attributes)), 201);
     expect(answer.body.data).toMatchObject({

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { attributeOf, notFound } from '#kernel';
 import { Database } from '#event-store';
 import {
+  closedMap,
   document,
   given,
   identifiersBody,
@@ -33,13 +34,24 @@ import { ChangeTeamMembers, CreateTeam, ToTeam } from './teams.handler.js';
 import { listTeams, teamFor, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
 import { userResource } from './users.document.js';
 
+/** Rights of the vendor's clients that mean nothing here. */
+const IGNORED_ACCESS = [
+  'delegate-policy-overrides',
+  'manage-public-modules',
+  'manage-public-providers',
+  'manage-registry-artifact-tags',
+  'manage-registry-artifact-version-tags',
+  'manage-registry-components',
+] as const;
+
 const settings = {
   visibility: z.enum(VISIBILITIES).optional(),
   'sso-team-id': text(255).nullish(),
   'allow-member-token-management': z.boolean().optional(),
-  'organization-access': z
-    .object(Object.fromEntries(ORGANIZATION_ACCESS.map((flag) => [attributeOf(flag), z.boolean().optional()])))
-    .optional(),
+  'organization-access': closedMap(
+    Object.fromEntries(ORGANIZATION_ACCESS.map((flag) => [attributeOf(flag), z.boolean().optional()])),
+    IGNORED_ACCESS,
+  ).optional(),
 };
 const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
 const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));

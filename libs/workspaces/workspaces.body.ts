@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { labelOf, unprocessable, type Problem } from '#kernel';
 import {
+  closedMap,
   given,
   identifiersBody,
   parseBody,
@@ -61,9 +62,10 @@ const attributes = z.object({
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
-  'setting-overwrites': z
-    .object({ 'execution-mode': z.boolean().optional(), 'agent-pool': z.boolean().optional() })
-    .optional(),
+  'setting-overwrites': closedMap({
+    'execution-mode': z.boolean().optional(),
+    'agent-pool': z.boolean().optional(),
+  }).optional(),
   'source-name': text(255).nullish(),
   'source-url': text(2_000).nullish(),
   'terraform-version': text(255).optional(),

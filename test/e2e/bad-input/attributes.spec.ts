@@ -101,6 +101,55 @@ describe('attributes that are wrong', () => {
       ],
     },
     {
+      what: 'an unknown right of a team, beside one of a wrong type',
+      send: 'POST /api/v2/organizations/acme/teams',
+      body: resource('teams', { name: 'x', 'organization-access': { 'manage-all': true, 'manage-teams': 'yes' } }),
+      status: 422,
+      problems: [
+        ['/data/attributes/organization-access/manage-teams', 'Manage teams must be true or false'],
+        [
+          '/data/attributes/organization-access/manage-all',
+          /^Manage all is not known here; accepted are manage-workspaces, manage-projects, .*access-secret-teams$/,
+        ],
+      ],
+    },
+    {
+      what: 'unknown members of the access to a project',
+      send: 'POST /api/v2/team-projects',
+      body: resource(
+        'team-projects',
+        { access: 'custom', 'project-access': { constructor: 'read' }, 'workspace-access': { run: 'read' } },
+        { team: { data: { type: 'teams', id: '{team}' } }, project: { data: { type: 'projects', id: '{project}' } } },
+      ),
+      status: 422,
+      problems: [
+        [
+          '/data/attributes/project-access/constructor',
+          'Constructor is not known here; accepted are settings, teams, variable-sets',
+        ],
+        ['/data/attributes/workspace-access/run', /^Run is not known here; accepted are runs, variables, /],
+      ],
+    },
+    {
+      what: 'an unknown member of what a workspace overwrites',
+      send: 'PATCH /api/v2/workspaces/{workspace}',
+      body: workspace({ 'setting-overwrites': { 'auto-apply': true } }),
+      status: 422,
+      problems: [
+        [
+          '/data/attributes/setting-overwrites/auto-apply',
+          'Auto apply is not known here; accepted are execution-mode, agent-pool',
+        ],
+      ],
+    },
+    {
+      what: 'an unknown member of what a project overwrites',
+      send: 'PATCH /api/v2/projects/{project}',
+      body: resource('projects', { 'setting-overwrites': { mode: true } }),
+      status: 422,
+      problems: [['/data/attributes/setting-overwrites/mode', /^Mode is not known here; accepted are default-/]],
+    },
+    {
       what: 'an unknown execution mode',
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'execution-mode': 'nowhere' }),
