@@ -15,14 +15,14 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 export const UNTOLD: readonly string[] = ['latest-change-at'];
 
 /** What documents show under two names, or in another form, is kept once. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  'iac-version': 'terraform-version',
-  operations: 'execution-mode',
-  'tag-names': 'tag-bindings',
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['iac-version', 'terraform-version'],
+  ['operations', 'execution-mode'],
+  ['tag-names', 'tag-bindings'],
+]);
 
 /** The field of history that an attribute of the document is kept as. */
-export const fieldOf = (attribute: string): string => SYNONYMS[attribute] ?? attribute;
+export const fieldOf = (attribute: string): string => SYNONYMS.get(attribute) ?? attribute;
 
 type Lock = { readonly holder: object; readonly reason: string } | null;
 type Tags = readonly { readonly key: string; readonly value: string | null }[];

@@ -218,6 +218,7 @@ describe('the history of a workspace', () => {
     expect(await count('filter[field]=auto-apply')).toEqual([4, 4]);
     expect(await count('filter[field]=auto-apply,locked')).toEqual([10, 10]);
     expect(await count('filter[field]=nothing-such')).toEqual([0, 0]);
+    expect(await count('filter[field]=constructor')).toEqual([0, 0]);
     expect(await count('filter[field]=iac-version')).toEqual(await count('filter[field]=terraform-version'));
     expect(await count('filter[field]=iac-version')).not.toEqual([0, 0]);
     expect(await count(`filter[actor]=${ben.id}`)).toEqual([6, 6]);

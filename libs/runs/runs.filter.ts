@@ -9,14 +9,16 @@ const someOf = (query: Query, name: string): readonly string[] | null => {
   return values.length > 0 ? values : null;
 };
 
+/** Own members only: `constructor` is no group. */
+const isStatusGroup = (text: string): text is keyof typeof STATUS_GROUPS => Object.hasOwn(STATUS_GROUPS, text);
+
 /** Statuses and groups of them are one condition: those that are in both where both are given. */
 const statusesOf = (query: Query): readonly string[] | null => {
   const statuses = someOf(query, 'filter[status]');
   const groups = someOf(query, 'filter[status_group]');
   if (groups === null) return statuses;
   const grouped: readonly string[] = groups.flatMap((group) => {
-    const members = (STATUS_GROUPS as Readonly<Record<string, readonly string[]>>)[group];
-    if (members) return members;
+    if (isStatusGroup(group)) return STATUS_GROUPS[group];
     const known = Object.keys(STATUS_GROUPS).join(', ');
     throw badRequest(`filter[status_group] must be one of ${known}`, 'filter[status_group]');
   });

@@ -15,7 +15,8 @@ export const namesOf = (
 ): readonly string[] =>
   tags.map((tag, index) => {
     if ('name' in tag) return tag.name;
-    const name = known[tag.id];
+    // Own members only: an id such as `constructor` names no tag.
+    const name = Object.hasOwn(known, tag.id) ? known[tag.id] : undefined;
     if (name === undefined) throw refusal(tag.id, index);
     return name;
   });

@@ -103,7 +103,7 @@ export const removalOf = async (
   if (!row) throw notFound();
   demand(actor, 'read-organization', row);
   demand(actor, 'delete-tags', row);
-  const missing = tags.find((id) => row.tagNames[id] === undefined);
+  const missing = tags.find((id) => !Object.hasOwn(row.tagNames, id));
   if (missing !== undefined) throw notFound(`Tag ${missing} not found`);
   return row;
 };

@@ -9,6 +9,13 @@ const flat = (name: unknown) => ({ type: 'tags', attributes: { name } });
 describe('tags that are wrong', () => {
   it.each<Bad>([
     {
+      what: 'a tag to remove whose id is a name that every object has',
+      send: 'DELETE /api/v2/organizations/acme/tags',
+      body: { data: [{ type: 'tags', id: 'constructor' }] },
+      status: 404,
+      problems: [[null, 'Tag constructor not found']],
+    },
+    {
       what: 'a key with a slash',
       send: 'PATCH /api/v2/workspaces/{workspace}/tag-bindings',
       body: { data: [tag('fine'), tag('a/b')] },
