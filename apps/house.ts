@@ -64,10 +64,14 @@ type Furniture = Pick<House, 'settings' | 'logger' | 'clock' | 'ids'> & { readon
 
 export const houseOn = (foundation: Foundation, { name, ...furniture }: Furniture): House => {
   const { databaseUrl, encryptionKey } = foundation;
+  const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = furniture.settings;
   const database = new Database({
     url: databaseUrl,
     connections: READ_CONNECTIONS,
     applicationName: `cadastre ${name}`,
+    readTimeoutMs,
+    slowReadTimeoutMs,
+    slow: { connections: slowConnections, perCaller: slowReadsPerCaller },
   });
   const projections = slices.flatMap((slice) => slice.projections);
   const store = new EventStore(database, registry, projections, furniture.clock, furniture.ids, encryptionKey);

@@ -201,13 +201,16 @@ export const listAgentPools = async (
   const where = sql.and([sql`ap.organization = o.id`, ...conditionsOf(filter, actor)]);
   const direction = filter.descending ? 'desc' : 'asc';
   const [inner, outer] = ORDER[filter.sort];
-  const found = await database.rows<AgentPoolRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<AgentPoolRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
       from ${owners(actor)} o
       left join lateral (select ${columns({ actor, now })} from agent_pools ap where ${where}
                           ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${limitOf(page)}) page on true
      where o.name = ${organizationName} and ${fresh(actor)}
-     ${sql.raw(`order by ${outer} ${direction}, page.id`)}`);
+     ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-agent-pools', { organization: first.owner });

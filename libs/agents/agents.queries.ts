@@ -100,13 +100,16 @@ export const listAgents = async (
     sql`a.pool = ap.id`,
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
   ]);
-  const found = await database.rows<AgentRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<AgentRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select ap.organization as owner, (select count(*) ${FROM} where ${where}) as total, page.*
       from agent_pools ap
       left join lateral (select ${COLUMNS} ${FROM} where ${where}
                           order by a.created_at desc, a.id ${limitOf(page)}) page on true
      where ap.id = ${pool} and ${fresh(actor)}
-     order by page."createdAt" desc, page.id`);
+     order by page."createdAt" desc, page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-agent-pools', { organization: first.owner });

@@ -13,8 +13,9 @@ export const actorsNamed = async (
   { organization, filter: { actor: names } }: Pick<Question, 'organization' | 'filter'>,
 ): Promise<readonly string[]> => {
   if (names.length === 0) return [];
-  const people = await database.rows<ActorRow>(
-    sql.slow(sql`
+  const people = await database.slowRows<ActorRow>(
+    { id: organization },
+    sql.unkept(sql`
       select name, accessor from audit_trail_actors where organization = ${organization} and name like '~sealed:%'`),
   );
   const opened = await seals.openIn(people);

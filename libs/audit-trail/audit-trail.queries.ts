@@ -73,6 +73,9 @@ export const readTrail = async (
 
 type Asked = Pick<Question, 'organization' | 'filter'>;
 
+/** The caller of a trail is the organization whose token it is. */
+const readerOf = ({ organization }: Asked): { readonly id: string } => ({ id: organization });
+
 const inStretch = ({ from: first, to }: Stretch): Sql => sql`ordinal between ${first} and ${to}`;
 
 /** Their ordinals come from an index, whichever Postgres holds for the best: each has what the others filter by. */
@@ -114,10 +117,13 @@ export const readPage = async (
 ): Promise<Shown> => {
   const { organization, page } = asked;
   if (isFiltered(asked.filter)) return readMatching(database, asked, trail, { pinned, newer });
-  const rows = await database.rows<{ entry: Entry }>(sql`
+  const rows = await database.slowRows<{ entry: Entry }>(
+    readerOf(asked),
+    sql`
     select entry from audit_trail_entries
      where organization = ${organization} and ${inStretch(pageIn(pinned, page, newer))}
-     order by ordinal desc`);
+     order by ordinal desc`,
+  );
   return { entries: rows.map(({ entry }) => entry), total: lengthOf(pinned), newer };
 };
 
@@ -131,8 +137,9 @@ const readMatching = async (
   const { organization, page } = asked;
   const where = matching(asked, trail, { ...pinned, to: pinned.to + newer });
   const size = newer > 0 ? sql`${page.size} + counted.newer` : sql`${page.size}`;
-  const rows = await database.rows<{ total: number; newer: number; entry: Entry | null }>(
-    sql.slow(sql`
+  const rows = await database.slowRows<{ total: number; newer: number; entry: Entry | null }>(
+    readerOf(asked),
+    sql.unkept(sql`
       select counted.total, counted.newer, shown.entry
         from (select count(*) filter (where ordinal <= ${pinned.to}) as total,
                      count(*) filter (where ordinal > ${pinned.to}) as newer
@@ -169,7 +176,7 @@ const following = (
   limit: number,
 ) =>
   isFiltered(filter)
-    ? sql.slow(sql`
+    ? sql.unkept(sql`
         select ${columns}
           from (select ordinal from audit_trail_entries where ${matching({ organization, filter }, trail, stretch)}
                  order by ordinal limit ${limit}) found
@@ -186,7 +193,8 @@ export const readOn = async (
   trail: TrailState,
   stretch: Stretch,
   limit: number,
-): Promise<Placed[]> => (lengthOf(stretch) === 0 ? [] : database.rows(following(ENTRY, asked, trail, stretch, limit)));
+): Promise<Placed[]> =>
+  lengthOf(stretch) === 0 ? [] : database.slowRows(readerOf(asked), following(ENTRY, asked, trail, stretch, limit));
 
 /** The same as JSON that nobody has parsed. */
 export const readLines = async (
@@ -198,7 +206,10 @@ export const readLines = async (
 ): Promise<Line[]> =>
   lengthOf(stretch) === 0
     ? []
-    : database.rows(following(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit));
+    : database.slowRows(
+        readerOf(asked),
+        following(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit),
+      );
 
 /** The id of an entry, null where it has been pruned. */
 export const idAt = async (database: Database, organization: string, ordinal: number): Promise<string | null> => {

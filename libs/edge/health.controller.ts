@@ -45,6 +45,7 @@ export class HealthController {
   async metrics(): Promise<string> {
     const now = performance.now();
     if (this.rendered && now < this.rendered.until) return this.rendered.text;
+    this.database.reportLoad();
     const text = register.metrics();
     this.rendered = { text, until: Number.POSITIVE_INFINITY };
     try {

@@ -48,7 +48,13 @@ class Shape {
   }
 }
 
-/** What each connection has prepared, by name; null until the first answer has told its shape. */
+/**
+ * A prepared statement takes some 150 kB of its backend, more with its plan. Of texts that were not used for the longest
+ * time the connection forgets the statements above this number.
+ */
+const MOST_PREPARED = 400;
+
+/** What each connection has prepared, by name, the least recently used first; null until its first answer describes the columns. */
 const preparedOn = new WeakMap<Connection, Map<string, Shape | null>>();
 
 const namesOn = (connection: Connection): Map<string, Shape | null> => {
@@ -96,8 +102,8 @@ export class Batch extends pg.Query {
         // It may be there after a batch that failed; closing what is not there does nothing.
         connection.close({ type: 'S', name });
         connection.parse({ name, text });
-        if (name !== '') this.known.set(name, null);
       }
+      if (name !== '') this.use(connection, name, shape ?? null);
       connection.bind({ statement: name, values, valueMapper: prepareValue });
       if (!shape) connection.describe(PORTAL);
       this.shapes.push(shape ?? null);
@@ -109,7 +115,8 @@ export class Batch extends pg.Query {
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
     const shape = new Shape(fields, this.rowTypes);
     this.shapes[this.at] = shape;
-    if (this.current.name !== '') this.known.set(this.current.name, shape);
+    // A later batch may have closed it.
+    if (this.known.has(this.current.name)) this.known.set(this.current.name, shape);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
@@ -132,6 +139,17 @@ export class Batch extends pg.Query {
 
   handleReadyForQuery(): void {
     this.callback(null);
+  }
+
+  /** The statement becomes the most recently used one; the least recently used one makes room for it. */
+  private use(connection: Connection, name: string, shape: Shape | null): void {
+    this.known.delete(name);
+    this.known.set(name, shape);
+    if (this.known.size <= MOST_PREPARED) return;
+    const [oldest] = this.known.keys();
+    if (oldest === undefined) return;
+    this.known.delete(oldest);
+    connection.close({ type: 'S', name: oldest });
   }
 
   private get current(): Prepared {

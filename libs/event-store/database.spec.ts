@@ -20,24 +20,116 @@ const prepared = async (): Promise<string[]> => {
   return rows.map(({ statement }) => statement).filter((text) => text.includes('asked'));
 };
 
-describe('a statement that may take seconds', () => {
-  it('keeps nobody waiting but those of its kind', async () => {
-    const holder = await database.session();
-    await holder.run(sql`select pg_advisory_lock(7)`);
-    const answers: string[] = [];
-    const asked = (name: string): Sql => sql`select ${name}::text as asked`;
-    const slow = [sql`select pg_advisory_lock(7)`, asked('after it')].map(async (statement, n) => {
-      await database.rows(sql.slow(statement));
-      answers.push(`slow ${n}`);
-    });
-    for (const name of ['one', 'two']) {
-      await database.rows(asked(name));
-      answers.push(name);
-    }
+const ada = { id: 'user-ada' };
+const bob = { id: 'user-bob' };
+const asked = (name: string): Sql => sql`select ${name}::text as asked`;
+const locked = sql`select pg_advisory_lock_shared(7)`;
+
+/** Keeps every `locked` statement waiting until it is released. */
+const holdLock = async () => {
+  const holder = await database.session();
+  await holder.run(sql`select pg_advisory_lock(7)`);
+  return async () => {
     await holder.run(sql`select pg_advisory_unlock(7)`);
-    await Promise.all(slow);
-    expect(answers).toEqual(['one', 'two', 'slow 0', 'slow 1']);
     await holder.close();
+  };
+};
+
+const waitingForLock = async (): Promise<number> => {
+  const [row] = await database.rows<{ n: number }>(
+    sql`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return row?.n ?? 0;
+};
+
+describe('a slow statement', () => {
+  it('delays neither fast statements nor slow ones of another caller', async () => {
+    const release = await holdLock();
+    const answers: string[] = [];
+    const slow = [locked, locked, asked('after them')].map(async (statement, n) => {
+      await database.slowRows(ada, statement);
+      answers.push(`ada ${n}`);
+    });
+    await expect.poll(waitingForLock).toBe(2);
+    await database.rows(asked('fast'));
+    answers.push('fast');
+    await database.slowRows(bob, asked('slow'));
+    answers.push('bob');
+    await database.transaction([asked('write')]);
+    answers.push('write');
+    // The third waits although a connection is idle.
+    expect(await waitingForLock()).toBe(2);
+    await release();
+    await Promise.all(slow);
+    expect(answers.slice(0, 3)).toEqual(['fast', 'bob', 'write']);
+    expect(answers.slice(3).toSorted()).toEqual(['ada 0', 'ada 1', 'ada 2']);
+  });
+
+  it('is refused with 429 if its caller has too many of them', async () => {
+    const url = testDatabase.url;
+    const slow = { connections: 2, perCaller: 1, waitingPerCaller: 1 };
+    const small = new Database({ url, connections: 1, applicationName: 'test', slow });
+    const release = await holdLock();
+    const running = [locked, asked('waits')].map((statement) => small.slowRows(ada, statement));
+    await expect(small.slowRows(ada, asked('too many'))).rejects.toMatchObject({
+      kind: 'too-many',
+      retryAfter: 5,
+      problems: [{ detail: expect.stringMatching(/1 run and 1 wait/) }],
+    });
+    expect(await small.slowRows(bob, asked('other'))).toEqual([{ asked: 'other' }]);
+    await release();
+    await Promise.all(running);
+    expect(await small.slowRows(ada, asked('again'))).toEqual([{ asked: 'again' }]);
+    await small.close();
+  });
+});
+
+describe('a read that takes too long', () => {
+  it.each([
+    ['rows', (impatient: Database) => impatient.rows(sql`select pg_sleep(60)`)],
+    ['slowRows', (impatient: Database) => impatient.slowRows(ada, sql`select pg_sleep(60)`)],
+  ])('is cancelled in Postgres, and refused with 503: %s', async (_, read) => {
+    const options = { url: testDatabase.url, connections: 1, applicationName: 'impatient' };
+    const impatient = new Database({ ...options, readTimeoutMs: 100, slowReadTimeoutMs: 100 });
+    await expect(read(impatient)).rejects.toMatchObject({
+      kind: 'unavailable',
+      retryAfter: 5,
+      problems: [{ detail: expect.stringMatching(/did not answer within 0.1 s/) }],
+    });
+    expect(
+      await database.rows(
+        sql`select 1 from pg_stat_activity where application_name = 'impatient' and state = 'active'`,
+      ),
+    ).toEqual([]);
+    expect(await impatient.rows(asked('next'))).toEqual([{ asked: 'next' }]);
+    await impatient.close();
+  });
+});
+
+describe('a connection', () => {
+  it('keeps a bounded number of prepared statements, the most recently used ones', async () => {
+    const numbered = (n: number): Sql => sql`select ${n}::int as asked ${sql.raw(`/* ${n} */`)}`;
+    for (let n = 0; n < 1_000; n += 1) {
+      expect(await database.rows(numbered(n))).toEqual([{ asked: n }]);
+      expect(await database.rows(numbered(0))).toEqual([{ asked: 0 }]);
+    }
+    const texts = await prepared();
+    expect(texts.length).toBeLessThanOrEqual(400);
+    expect(texts.some((text) => text.endsWith('/* 0 */'))).toBe(true);
+    expect(texts.some((text) => text.endsWith('/* 999 */'))).toBe(true);
+    expect(texts.some((text) => text.endsWith('/* 1 */'))).toBe(false);
+    expect(await database.rows(numbered(1))).toEqual([{ asked: 1 }]);
+  });
+
+  it('limits the memory and the processors of one statement', async () => {
+    const settings = sql`select name, setting from pg_settings
+      where name in ('work_mem', 'max_parallel_workers_per_gather', 'jit') order by name`;
+    expect(await database.rows(settings)).toEqual([
+      { name: 'jit', setting: 'off' },
+      { name: 'max_parallel_workers_per_gather', setting: '0' },
+      { name: 'work_mem', setting: '8192' },
+    ]);
   });
 });
 

@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { compile, unavailable, type Sql } from '#kernel';
+import { compile, unavailable, type Refused, type Sql } from '#kernel';
 import { Batch, type Prepared } from './batch.js';
-import { isOutage, isStatementMixUp } from './postgres-errors.js';
+import { databaseMetrics } from './metrics.js';
+import { isOutage, isStatementMixUp, isStatementTimeout } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
+import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
 
 export type Row = Record<string, unknown>;
 
 export type DatabaseOptions = {
   readonly url: string;
-  /** Shared, pipelined connections: more of them only add context switches (DESIGN decision 8 has the figures). */
+  /** Shared, pipelined connections for reads: more of them only add context switches (ADR 7 has the figures). */
   readonly connections: number;
   readonly applicationName: string;
+  /** Milliseconds after which Postgres cancels a read, and a slow one. */
+  readonly readTimeoutMs?: number;
+  readonly slowReadTimeoutMs?: number;
+  readonly slow?: Partial<SlowLimits>;
   /** Where the projections' tables are looked up. */
   readonly searchPath?: string;
 };
@@ -31,10 +37,13 @@ export type Session = {
 
 // Statements are prepared under a name made of their text, once per connection.
 const names = new Map<string, string>();
+/** The product has some hundred texts. If there are more, the map starts again, so that it cannot grow without end. */
+const MOST_NAMES = 5_000;
 const nameOf = (text: string): string => {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url');
+    if (names.size >= MOST_NAMES) names.clear();
     names.set(text, name);
   }
   return name;
@@ -72,19 +81,35 @@ const send = (client: pg.Client, statements: readonly Sql[]): Promise<Row[][]> =
     client.query(new Batch(statements.map(prepare), rowTypes, resolve, reject));
   });
 
-// What a request may wait for, in milliseconds: a lock, its statement, an answer at all. Followers, rebuild and verify
-// use sessions, which have no such limits.
+// The limits of requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
 const LOCK_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
-const ANSWER_TIMEOUT_MS = 20_000;
+const WRITE_TIMEOUT_MS = 15_000;
+const READ_TIMEOUT_MS = 5_000;
+const SLOW_READ_TIMEOUT_MS = 15_000;
+/** For the answer after the statement's own limit: the network, and statements before it on the connection. */
+const GRACE_MS = 5_000;
 const REPEATS = 3;
 
-type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout'>;
-const LIMITS: Limits = {
+/** Writes share fewer connections than reads: each waits for the disk, and Postgres commits them in groups. */
+const WRITE_CONNECTIONS = 2;
+/** A transaction of so many statements takes long; short ones must not wait behind it. */
+const LONG_TRANSACTION = 50;
+const LONG_WRITE_CONNECTIONS = 1;
+
+type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
+
+/**
+ * What one statement of a request may take of the server, whatever its configuration allows: memory for a sort or a hash,
+ * and one processor. Compiling a statement takes longer than most statements run.
+ */
+const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
+
+const limitsFor = (statementMs: number): Limits => ({
   lock_timeout: LOCK_TIMEOUT_MS,
-  statement_timeout: STATEMENT_TIMEOUT_MS,
-  query_timeout: ANSWER_TIMEOUT_MS,
-};
+  statement_timeout: statementMs,
+  query_timeout: statementMs + GRACE_MS,
+  options: ONE_STATEMENT,
+});
 
 /**
  * Postgres takes a page that is read out of turn to cost four times as much, as on disks that had to turn for it, and would
@@ -92,8 +117,10 @@ const LIMITS: Limits = {
  */
 const INDEXES_FIRST = '-c random_page_cost=1.1';
 
-class Lane {
+/** One connection of many requests: their statements are pipelined. */
+class SharedConnection {
   pending = 0;
+  isOpen = false;
   private client: Promise<pg.Client> | null = null;
   private closed = false;
 
@@ -122,32 +149,60 @@ class Lane {
     if (this.client) return this.client;
     // A connection tells of its end more than once; by then there may be another one, which must stay.
     const forget = (): void => {
-      if (this.client === opened) this.client = null;
+      if (this.client !== opened) return;
+      this.client = null;
+      this.isOpen = false;
     };
     const opened = this.connect(forget);
     this.client = opened;
-    opened.catch(forget);
+    opened.then(() => (this.isOpen = this.client === opened), forget);
     return opened;
   }
 }
 
+const RETRY_AFTER_SECONDS = 5;
+
+const tookTooLong = (ms: number): Refused =>
+  unavailable(
+    `The database did not answer within ${ms / 1_000} s, and the request was stopped. ` +
+      'Ask for less at once, such as a smaller page or fewer filters, or try again later.',
+    RETRY_AFTER_SECONDS,
+  );
+
+const leastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
+  connections.reduce((best, next) => (next.pending < best.pending ? next : best));
+
 /**
- * Postgres through a few pipelined connections that all requests share: a statement is sent the moment it is asked for,
- * without waiting for earlier answers. Those that may take seconds go by one of their own, where only they wait for another.
+ * Postgres through a few pipelined connections that all requests share: a statement is sent at once, without waiting for
+ * earlier answers. Reads, writes and long writes have connections of their own, so that none waits behind another kind.
+ * What a caller can make slow (`slowRows`) runs on further connections, within a limit for each caller.
  */
 export class Database {
   readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
-  private readonly lanes: readonly Lane[];
-  private readonly slowLane: Lane;
+  private readonly readMs: number;
+  private readonly slowReadMs: number;
+  private readonly reads: readonly SharedConnection[];
+  private readonly writes: readonly SharedConnection[];
+  private readonly longWrites: readonly SharedConnection[];
+  private readonly slowReads: readonly SharedConnection[];
+  private readonly slow: SlowStatements<SharedConnection>;
 
   constructor(private readonly options: DatabaseOptions) {
-    const lane = (): Lane => new Lane((onEnd) => this.connect(onEnd, LIMITS));
-    this.lanes = Array.from({ length: options.connections }, lane);
-    this.slowLane = lane();
+    const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: given = {} } = options;
+    const slow = { ...SLOW_LIMITS, ...given };
+    const connections = (count: number, statementMs: number): readonly SharedConnection[] =>
+      Array.from({ length: count }, () => new SharedConnection((onEnd) => this.connect(onEnd, limitsFor(statementMs))));
+    this.readMs = readTimeoutMs;
+    this.slowReadMs = slowReadTimeoutMs;
+    this.reads = connections(options.connections, readTimeoutMs);
+    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
+    this.slowReads = connections(slow.connections, slowReadTimeoutMs);
+    this.slow = new SlowStatements(this.slowReads, slow);
   }
 
   async rows<T extends Row = Row>(statement: Sql): Promise<T[]> {
-    const [rows] = await this.pipeline([statement]);
+    const [rows] = await this.counted([statement], () => this.sent([statement], leastBusy(this.reads), this.readMs));
     return rows as T[];
   }
 
@@ -155,9 +210,33 @@ export class Database {
     return (await this.rows<T>(statement))[0];
   }
 
+  /**
+   * As `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
+   * It runs beside the shared connections, and a caller has a limit of such statements.
+   */
+  async slowRows<T extends Row = Row>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
+    const [rows] = await this.counted([statement], () =>
+      this.slow.run(caller.id, (connection) => this.sent([statement], connection, this.slowReadMs)),
+    );
+    return rows as T[];
+  }
+
   /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
   transaction(statements: readonly Sql[]): Promise<Row[][]> {
-    return this.pipeline(statements);
+    const connections = statements.length < LONG_TRANSACTION ? this.writes : this.longWrites;
+    return this.counted(statements, () => this.sent(statements, leastBusy(connections), WRITE_TIMEOUT_MS));
+  }
+
+  /** Reports the state of the connections to the metrics. */
+  reportLoad(): void {
+    const { reads, writes, longWrites, slowReads } = this;
+    for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {
+      const open = connections.filter(({ isOpen }) => isOpen).length;
+      databaseMetrics.connections.set({ pool, state: 'open' }, open);
+      databaseMetrics.connections.set({ pool, state: 'closed' }, connections.length - open);
+      const unanswered = connections.reduce((sum, { pending }) => sum + pending, 0);
+      databaseMetrics.waiting.set({ pool }, unanswered + (pool === 'slowReads' ? this.slow.waiting : 0));
+    }
   }
 
   async session(onEnd: () => void = () => undefined): Promise<Session> {
@@ -171,38 +250,47 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.lanes, this.slowLane].map((lane) => lane.close()));
+    await Promise.all(
+      [...this.reads, ...this.writes, ...this.longWrites, ...this.slowReads].map((connection) => connection.close()),
+    );
   }
 
-  private async pipeline(statements: readonly Sql[], repeats = REPEATS): Promise<Row[][]> {
+  private counted<T>(statements: readonly Sql[], work: () => Promise<T>): Promise<T> {
     this.count.statements += statements.length;
     this.count.roundTrips += 1;
-    const lane = statements.some(({ slow }) => slow) ? this.slowLane : this.leastBusy();
+    return work();
+  }
+
+  private async sent(
+    statements: readonly Sql[],
+    connection: SharedConnection,
+    limitMs: number,
+    repeats = REPEATS,
+  ): Promise<Row[][]> {
     try {
-      return await lane.pipeline(statements);
+      return await connection.pipeline(statements);
     } catch (error) {
       // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it, or
       // prepare it twice. Nothing was done (a transaction was rolled back), so it is sent once more.
-      if (repeats > 0 && isStatementMixUp(error)) return this.pipeline(statements, repeats - 1);
+      if (repeats > 0 && isStatementMixUp(error)) {
+        return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
+      }
+      if (isStatementTimeout(error)) throw tookTooLong(limitMs);
       if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
       throw error;
     }
   }
 
-  private leastBusy(): Lane {
-    return this.lanes.reduce((best, next) => (next.pending < best.pending ? next : best));
-  }
-
-  private async connect(onEnd: () => void, limits: Limits = {}): Promise<pg.Client> {
+  private async connect(onEnd: () => void, { options = '', ...limits }: Limits = {}): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.options.url,
       application_name: this.options.applicationName,
-      options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC ${INDEXES_FIRST}`,
       types: rowTypes,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
       pipeline: true,
       ...limits,
+      options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
     });
     // A broken connection is reported to every query on it; here it only has to make room for the next one.
     client.on('error', onEnd);

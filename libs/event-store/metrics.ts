@@ -44,3 +44,16 @@ export const jobMetrics = {
     labelNames: ['scheduled_job'],
   }),
 };
+
+export const databaseMetrics = {
+  connections: new Gauge({
+    name: 'cadastre_postgres_connections',
+    help: 'Connections to Postgres that requests share',
+    labelNames: ['pool', 'state'],
+  }),
+  waiting: new Gauge({
+    name: 'cadastre_postgres_round_trips_waiting',
+    help: 'Statements and transactions that wait for a connection or for their answer',
+    labelNames: ['pool'],
+  }),
+};

@@ -40,6 +40,9 @@ const OUTAGE_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
+/** Postgres has cancelled the statement: it took longer than its connection allows. */
+export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === '57014';
+
 // Connection exceptions, shutdown and start-up, out of memory, disk or connections, a statement or lock that took too
 // long, and a primary that has become a replica.
 const OUTAGE_STATES = /^(?:08...|57P0[1-5]|57014|55P03|53...|25006)$/;

@@ -31,7 +31,7 @@ export class WorkspaceChangesController {
     };
     await historyCaughtUp(this.database);
     const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
-    const { rows, total } = await listChanges(this.database, id, page, filter, hidden);
+    const { rows, total } = await listChanges(this.database, actor, id, page, filter, hidden);
     const data = rows.map((row) => workspaceChangeResource(id, row, hidden));
     return pageDocument(data, page, total, request.url);
   }

@@ -57,6 +57,7 @@ const conditionsOf = (workspace: string, { fields, actors }: ChangeFilter, hidde
 /** Newest first, without what changed `hidden` fields alone. What was before comes along, so that nothing has to be folded. */
 export const listChanges = async (
   database: Database,
+  actor: Actor,
   workspace: string,
   page: Page,
   filter: ChangeFilter,
@@ -67,7 +68,9 @@ export const listChanges = async (
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
     );
-  const found = await database.rows<WorkspaceChangeRow & { total: number }>(sql`
+  const found = await database.slowRows<WorkspaceChangeRow & { total: number }>(
+    actor,
+    sql`
     select counted.total, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
            jsonb_build_object('type', h.actor_type, 'id', h.actor_id, 'name', h.actor_name) as actor, h.changed,
            ${whole('h')} as after, ${whole('former')} as before
@@ -76,6 +79,7 @@ export const listChanges = async (
         on true
       left join history_versions h on h.subject = ${workspace} and h.ordinal = shown.ordinal
       left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
-     order by h.ordinal desc`);
+     order by h.ordinal desc`,
+  );
   return { rows: found.filter(({ id }) => id !== null), total: found[0]?.total ?? 0 };
 };

@@ -31,14 +31,17 @@ export const listHeldLocks = async (
 ): Promise<Listed<WorkspaceLockRow>> => {
   const seen = sql`l.organization = owner.id and l.unlocked_at is null
     and (owner.whole or l.workspace in (${grantedWorkspaces(actor)}))`;
-  const found = await database.rows<WorkspaceLockRow & { total: number; owner: string }>(sql`
+  const found = await database.slowRows<WorkspaceLockRow & { total: number; owner: string }>(
+    actor,
+    sql`
     select owner.id as owner, (select count(*) from history_locks l where ${seen}) as total, page.*
       from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole
               from organizations where name = ${organizationName} and ${fresh(actor)} offset 0) owner
       left join lateral (
         select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
          where ${seen} order by l.locked_at, l.id ${limitOf(page)}) page on true
-     order by page."lockedAt", page.id`);
+     order by page."lockedAt", page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
@@ -52,13 +55,16 @@ export const listLocksOf = async (
   workspace: string,
   page: Page,
 ): Promise<Listed<WorkspaceLockRow>> => {
-  const found = await database.rows<WorkspaceLockRow & WorkspacePlace & { total: number }>(sql`
+  const found = await database.slowRows<WorkspaceLockRow & WorkspacePlace & { total: number }>(
+    actor,
+    sql`
     select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
       from (${placeOf(actor, workspace)}) place
       left join lateral (
         select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
          where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${limitOf(page)}) page on true
-     order by page."lockedAt" desc, page.id desc`);
+     order by page."lockedAt" desc, page.id desc`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-workspace-history', first);

@@ -49,6 +49,10 @@ describe('settings', () => {
       toolReleases: [],
       globalRemoteState: false,
       retentionCheckMs: 3_600_000,
+      readTimeoutMs: 5_000,
+      slowReadTimeoutMs: 15_000,
+      slowConnections: 4,
+      slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
       http: {
         connections: 1_000,
@@ -118,6 +122,10 @@ describe('settings', () => {
       toolReleases: ['1.16.6', '1.17.0-rc1'],
       globalRemoteState: true,
       retentionCheckMs: 300_000,
+      readTimeoutMs: 5_000,
+      slowReadTimeoutMs: 15_000,
+      slowConnections: 4,
+      slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
       http: {
         connections: 50,

@@ -25,6 +25,11 @@ export type Settings = {
   readonly trustedProxies: readonly string[];
   readonly adminToken: string | null;
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
+  /** Milliseconds after which Postgres cancels an ordinary read of a request, and a slow one. */
+  readonly readTimeoutMs: number;
+  readonly slowReadTimeoutMs: number;
+  readonly slowConnections: number;
+  readonly slowReadsPerCaller: number;
   /** Null: nothing is published, and the log keeps everything for the day when it is. */
   readonly kafka: KafkaSettings | null;
   /** Absolute. Not used where there is a bucket. */
@@ -148,6 +153,7 @@ const contradictions = (env: EnvironmentValues): readonly string[] => {
     ...contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
     ...contradictionsOfKafka(env),
     ...contradictionsOfBlobs(env),
+    ...contradictionsOfSlowReads(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
@@ -180,6 +186,14 @@ const contradictionsOfBlobs = (env: EnvironmentValues): readonly string[] => {
     : [];
 };
 
+const contradictionsOfSlowReads = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  const connections = Number(env['CADASTRE_SLOW_CONNECTIONS'] ?? variables.CADASTRE_SLOW_CONNECTIONS.otherwise);
+  const perCaller = Number(env['CADASTRE_SLOW_READS_PER_CALLER'] ?? variables.CADASTRE_SLOW_READS_PER_CALLER.otherwise);
+  return perCaller < connections || connections < 2
+    ? []
+    : ['CADASTRE_SLOW_READS_PER_CALLER: must be less than CADASTRE_SLOW_CONNECTIONS, or one caller delays all others'];
+};
+
 const settingsFrom = (env: Environment): Settings => {
   const dataFolder = resolve(env.CADASTRE_DATA);
   const tls = tlsFrom(env);
@@ -192,6 +206,10 @@ const settingsFrom = (env: Environment): Settings => {
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
+    readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
+    slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
+    slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
+    slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
     kafka: kafkaFrom(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: s3From(env),

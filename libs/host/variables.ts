@@ -45,6 +45,15 @@ const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].in
 
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 
+/** A whole number within bounds. */
+const wholeNumber = (least: number, most: number, otherwise: number) =>
+  matching(
+    (text) => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most,
+    `must be a whole number from ${least} to ${most}`,
+  )
+    .transform(Number)
+    .default(otherwise);
+
 const isMinutes = (text: string): boolean => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_440;
 
 const isSeconds = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 300;
@@ -136,6 +145,26 @@ export const variables = {
     'embedded Postgres',
     'postgres:// or postgresql:// URL of a Postgres of yours',
     matching(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
+  ),
+  CADASTRE_READ_TIMEOUT_SECONDS: variable(
+    '5',
+    'after so many seconds Postgres cancels an ordinary read, and its request is answered with 503',
+    wholeNumber(1, 600, 5),
+  ),
+  CADASTRE_SLOW_READ_TIMEOUT_SECONDS: variable(
+    '15',
+    'the same for slow reads: lists, searches, exports, reads of the past',
+    wholeNumber(1, 600, 15),
+  ),
+  CADASTRE_SLOW_CONNECTIONS: variable(
+    '4',
+    'connections of each process to Postgres for slow reads; each runs one at a time',
+    wholeNumber(2, 100, 4),
+  ),
+  CADASTRE_SLOW_READS_PER_CALLER: variable(
+    '2',
+    'slow reads of one caller that run at the same time; fewer than CADASTRE_SLOW_CONNECTIONS',
+    wholeNumber(1, 99, 2),
   ),
   KAFKA_BROKERS: variable(
     '–',

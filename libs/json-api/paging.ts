@@ -84,6 +84,11 @@ export const pageOf = (query: Query, defaultSize = DEFAULT_SIZE, maxSize = MAX_S
   size: Math.min(wholeNumber(query, 'page[size]') ?? defaultSize, maxSize),
 });
 
+/** Postgres reads and drops all rows before a page. So many take a millisecond. */
+const MOST_ROWS_NEAR = 5_000;
+
+export const isNearStart = ({ number, size }: Page): boolean => number * size <= MOST_ROWS_NEAR;
+
 export const limitOf = ({ number, size }: Page): Sql => sql`limit ${size} offset ${(number - 1) * size}`;
 
 /** What a page shows of a list that is small enough to be read whole. */

@@ -8,8 +8,6 @@ export class Sql {
     readonly values: readonly unknown[],
     /** Whether the database keeps the statement, prepared, for when it is asked again. */
     readonly kept = true,
-    /** Whether it may take seconds, and nobody is to wait behind it. */
-    readonly slow = false,
   ) {}
 }
 
@@ -62,8 +60,6 @@ export const sql = Object.assign(tag, {
    * of which there are many texts besides.
    */
   unkept: ({ strings, values }: Sql): Sql => new Sql(strings, values, false),
-  /** The same of one that may take seconds, for which there is a connection apart. */
-  slow: ({ strings, values }: Sql): Sql => new Sql(strings, values, false, true),
   /** A parameter for a jsonb column: arrays would otherwise become Postgres arrays. */
   json: (value: unknown): string => JSON.stringify(value),
 });

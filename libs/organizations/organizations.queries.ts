@@ -88,10 +88,13 @@ export const listOrganizations = async (
   filter: OrganizationFilter,
 ): Promise<Listed<OrganizationRow>> => {
   const where = sql.and([organizationsWhere(actor, 'list-organization'), ...conditionsOf(filter), fresh(actor)]);
-  const found = await database.rows<OrganizationRow & { total: number }>(sql`
+  const found = await database.slowRows<OrganizationRow & { total: number }>(
+    actor,
+    sql`
     with matched as materialized (select ${COLUMNS} from organizations o where ${where})
     select total.n as total, page.* from (select count(*) as n from matched) total
       left join lateral (select * from matched order by name ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   return listedIn(found);
 };

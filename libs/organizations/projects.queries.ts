@@ -119,7 +119,9 @@ export const listProjects = async (
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
-  const found = await database.rows<ProjectRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<ProjectRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
       from (select id, ${organizationsWhere(actor, 'read-project')} as whole,
                    ${organizationsWhere(actor, 'create-workspace')} as creates,
@@ -127,7 +129,8 @@ export const listProjects = async (
               from organizations where name = ${organizationName} and ${fresh(actor)}) owner
       left join lateral (select ${columns(actor)} ${FROM} where ${where}
                           order by p.name ${direction} ${limitOf(page)}) page on true
-     order by page.name ${direction}`);
+     order by page.name ${direction}`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });

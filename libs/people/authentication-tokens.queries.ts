@@ -87,13 +87,16 @@ export const listTokens = async (
   page: Page,
 ): Promise<Listed<TokenRow>> => {
   const ofOwner = sql.raw('token.owner = place.owner and token.kind = place.kind');
-  const found = await database.rows<TokenRow & { place: TokenPlace; total: number }>(sql`
+  const found = await database.slowRows<TokenRow & { place: TokenPlace; total: number }>(
+    actor,
+    sql`
     select to_jsonb(place) as place, page.*,
            (select count(*) from authentication_tokens token where ${ofOwner}) as total
       from (${placeOf(owner, actor)}) place
       left join lateral (select ${TOKEN} from authentication_tokens token where ${ofOwner}
                           order by token.created_at desc, token.id ${limitOf(page)}) page on true
-     where ${fresh(actor)} order by page."createdAt" desc, page.id`);
+     where ${fresh(actor)} order by page."createdAt" desc, page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demandTokens(actor, first.place);
@@ -183,14 +186,17 @@ export const listTeamTokens = async (
   ]);
   const from = sql.raw('from authentication_tokens token join teams t on t.id = token.owner');
   const order = sql`order by ${ORDER[sort]} ${sql.raw(descending ? 'desc' : 'asc')} nulls last, id`;
-  const found = await database.rows<TokenRow & { home: string; total: number }>(sql`
+  const found = await database.slowRows<TokenRow & { home: string; total: number }>(
+    actor,
+    sql`
     select home.id as home, (select count(*) ${from} where ${where}) as total, page.*
       from (select id, owners_team, ${organizationsWhere(actor, 'manage-team-tokens')} as whole,
                    ${organizationsWhere(actor, 'manage-owners')} as owned
               from organizations where name = ${organizationName} and ${fresh(actor)}) home
       left join lateral (select * from (select ${TOKEN}, t.name as team_name ${from} where ${where}) shown
                           ${order} ${limitOf(page)}) page on true
-     ${order}`);
+     ${order}`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.home });

@@ -66,12 +66,15 @@ export const listMemberships = async (
   filter: MembershipFilter,
 ): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter)]);
-  const found = await database.rows<MembershipRow & { owner: string; total: number; name: string }>(sql`
+  const found = await database.slowRows<MembershipRow & { owner: string; total: number; name: string }>(
+    actor,
+    sql`
     select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
       from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
       left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
                           order by u.username ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-memberships', { organization: first.owner });
@@ -91,13 +94,16 @@ export const listMembershipsOfTeam = async (
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
     ...conditionsOf(filter),
   ]);
-  const found = await database.rows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(sql`
+  const found = await database.slowRows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(
+    actor,
+    sql`
     select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
       from (select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
              where t.id = ${team} and ${fresh(actor)}) place
       left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
                           order by u.username ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demandReadTeam(actor, first.place);
@@ -106,12 +112,15 @@ export const listMembershipsOfTeam = async (
 
 /** Where the caller belongs to, and is invited to. */
 export const ownMemberships = async (database: Database, actor: Actor, page: Page): Promise<Listed<MembershipRow>> => {
-  const found = await database.rows<MembershipRow & { total: number; name: string }>(sql`
+  const found = await database.slowRows<MembershipRow & { total: number; name: string }>(
+    actor,
+    sql`
     select total.n as total, page.*
       from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${fresh(actor)}) total
       left join lateral (select ${columns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
                           order by o.name ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   return listedIn(found);
 };
 

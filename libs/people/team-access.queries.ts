@@ -115,11 +115,14 @@ export const teamAccessesOf = async <K extends PlaceKind>(
   place: string,
 ): Promise<RowOf<K>[]> => {
   const { table, column, places, grants, read } = KINDS[kind];
-  const rows = (await database.rows(sql`
+  const rows = (await database.slowRows(
+    actor,
+    sql`
     select p.organization, ${grants(actor)} as grants, ${columns(KINDS[kind])},
            ${teamPlaceOf(actor, sql.raw('a.team'))} as "teamPlace"
       from ${places} p left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id
-     where p.id = ${place} and ${fresh(actor)} order by t.name`)) as unknown as (RowOf<K> & AtPlace)[];
+     where p.id = ${place} and ${fresh(actor)} order by t.name`,
+  )) as unknown as (RowOf<K> & AtPlace)[];
   const [first] = rows;
   if (!first) throw notFound();
   demand(actor, read, first);

@@ -105,11 +105,14 @@ export const listTeams = async (
     ...(filter.names.length > 0 ? [sql`t.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(t.name)) > 0`] : []),
   ]);
-  const found = await database.rows<TeamDetailsRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<TeamDetailsRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select owner.id as owner, (select count(*) from teams t where ${where}) as total, page.*
       from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
       left join lateral (select ${columns(actor)} ${FROM} where ${where} order by t.name ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-teams', { organization: first.owner });

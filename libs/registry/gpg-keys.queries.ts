@@ -53,12 +53,15 @@ export const listGpgKeys = async (
   const where = sql`k.organization in (select id from organizations
                                         where name = any (${namespaces}::text[])
                                           and ${organizationsWhere(actor, 'read-providers')})`;
-  const found = await database.rows<GpgKeyRow & { total: number }>(sql`
+  const found = await database.slowRows<GpgKeyRow & { total: number }>(
+    actor,
+    sql`
     select total.n as total, page.*
       from (select count(*) as n from gpg_keys k where ${where} and ${fresh(actor)}) total
       left join lateral (select ${columns} ${FROM} where ${where} order by o.name, k.created_at, k.id ${limitOf(page)}) page
         on true
-     order by page.namespace, page."createdAt", page.id`);
+     order by page.namespace, page."createdAt", page.id`,
+  );
   return {
     rows: found.filter(({ id }: { readonly id: string | null }) => id !== null),
     total: found[0]?.total ?? 0,

@@ -50,13 +50,16 @@ export const listPlatforms = async (
   page: Page,
 ): Promise<Listed<RegistryProviderPlatformRow>> => {
   await demandPrivate(database, actor, path, NO_CURATION);
-  const found = await database.rows<RegistryProviderPlatformRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<RegistryProviderPlatformRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from registry_provider_platforms l where l.version = v.id) as total, page.*
       ${FROM_VERSIONS}
       left join lateral (select ${columns} from registry_provider_platforms l where l.version = v.id
                           order by l.os, l.arch ${limitOf(page)}) page on true
      where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}
-     order by page.os, page.arch`);
+     order by page.os, page.arch`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-providers', { organization: first.owner });

@@ -86,13 +86,16 @@ export const listVersions = async (
   page: Page,
 ): Promise<Listed<RegistryProviderVersionRow>> => {
   await demandPrivate(database, actor, path, NO_CURATION);
-  const found = await database.rows<RegistryProviderVersionRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
       from registry_providers p join organizations o on o.id = p.organization
       left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
                           order by v.created_at desc, v.id ${limitOf(page)}) page on true
      where ${isAt(path)} and ${fresh(actor)}
-     order by page."createdAt" desc, page.id`);
+     order by page."createdAt" desc, page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-providers', { organization: first.owner });

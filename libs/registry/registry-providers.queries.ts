@@ -123,13 +123,16 @@ export const listRegistryProviders = async (
     ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
     ...(search ? [sql`position(lower(${search}) in lower(p.name)) > 0`] : []),
   ]);
-  const found = await database.rows<RegistryProviderRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<RegistryProviderRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from registry_providers p where ${where}) as total, page.*
       from organizations o
       left join lateral (select ${columns} from registry_providers p where ${where}
                           order by p.name, p.id ${limitOf(page)}) page on true
      where o.name = ${organizationName} and ${fresh(actor)}
-     order by page.name, page.id`);
+     order by page.name, page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-providers', { organization: first.owner });

@@ -86,7 +86,7 @@ export const listWorkspaceRuns = async (
       left join lateral (select ${COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
      order by page."createdAt" desc, page.id desc`;
-  const found = await database.rows<Found>(keptWhere(kept, statement));
+  const found = await database.slowRows<Found>(actor, keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
@@ -117,7 +117,7 @@ const listInOrganization = async (
       left join lateral (select ${columns(actor)} from ${wanted}
                           order by r.created_at ${direction}, r.id ${direction} ${limitOf(page)}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
-  const found = await database.rows<Omit<Found, 'ownerGrants'>>(keptWhere(kept, statement));
+  const found = await database.slowRows<Omit<Found, 'ownerGrants'>>(actor, keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
@@ -150,10 +150,13 @@ export type Capacity = { readonly pending: number; readonly running: number };
 
 /** How many runs wait, and how many are in hand, as far as the caller may read them. */
 export const capacityOf = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {
-  const row = await database.row<Capacity & { readonly owner: string }>(sql`
+  const [row] = await database.slowRows<Capacity & { readonly owner: string }>(
+    actor,
+    sql`
     select owner.id as owner, (select count(*) from ${runsOf(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
            (select count(*) from ${runsOf(actor)} and ${isAny(STATUSES_IN_HAND)}) as running
-      from ${ownerOf(organizationName, actor)}`);
+      from ${ownerOf(organizationName, actor)}`,
+  );
   if (!row) throw notFound();
   demand(actor, 'read-organization', { organization: row.owner });
   return row;
@@ -170,12 +173,15 @@ export const listPoolRuns = async (
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
       and ${isOpen('r')} and ${mayExecute(pool)}`;
-  const found = await database.rows<Found>(sql`
+  const found = await database.slowRows<Found>(
+    actor,
+    sql`
     select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
       from (select ap.organization from agent_pools ap where ap.id = ${pool} and ${fresh(actor)} offset 0) target
       left join lateral (select ${columns(actor)} from ${wanted}
                           order by r.created_at, r.id ${limitOf(page)}) page on true
-     order by page."createdAt", page.id`);
+     order by page."createdAt", page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'execute-run', { organization: first.owner });

@@ -37,13 +37,16 @@ export const listSshKeys = async (
   organizationName: string,
   page: Page,
 ): Promise<Listed<SshKeyRow> & { readonly organization: string }> => {
-  const found = await database.rows<SshKeyRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<SshKeyRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from ssh_keys k where k.organization = o.id) as total, page.*
       from organizations o
       left join lateral (select ${COLUMNS} from ssh_keys k where k.organization = o.id
                           order by k.name, k.id ${limitOf(page)}) page on true
      where o.name = ${organizationName} and ${fresh(actor)}
-     order by page.name, page.id`);
+     order by page.name, page.id`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-ssh-keys', { organization: first.owner });

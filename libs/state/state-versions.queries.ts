@@ -119,7 +119,9 @@ export const listStateVersions = async (
   page: Page,
 ): Promise<Listed<StateVersionRow> & { readonly workspace: string; readonly organization: string }> => {
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
-  const found = await database.rows<AtWorkspace & StateVersionRow & { home: string; total: number }>(sql`
+  const found = await database.slowRows<AtWorkspace & StateVersionRow & { home: string; total: number }>(
+    actor,
+    sql`
     with target as materialized (
            select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
             where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
@@ -129,7 +131,8 @@ export const listStateVersions = async (
       from target t
       left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
                           order by v.created_in desc ${limitOf(page)}) page on true
-     order by page."createdIn" desc`);
+     order by page."createdIn" desc`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-state', { organization: first.owner, grants: first.grants });

@@ -54,13 +54,16 @@ export const listReservedTagKeys = async (
   organizationName: string,
   page: Page,
 ): Promise<Listed<ReservedTagKeyRow>> => {
-  const found = await database.rows<ReservedTagKeyRow & { owner: string; total: number }>(sql`
+  const found = await database.slowRows<ReservedTagKeyRow & { owner: string; total: number }>(
+    actor,
+    sql`
     select o.id as owner, (select count(*) from reserved_tag_keys rk where rk.organization = o.id) as total, page.*
       from organizations o
       left join lateral (select ${COLUMNS} from reserved_tag_keys rk where rk.organization = o.id
                           order by rk.key ${limitOf(page)}) page on true
      where o.name = ${organizationName} and ${fresh(actor)}
-     order by page.key`);
+     order by page.key`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-reserved-tag-keys', { organization: first.owner });

@@ -107,7 +107,8 @@ export const previewOf = async (
   proposal: Proposal,
   page: Page,
 ): Promise<Preview> => {
-  const found = await database.rows<TagOverrideRow & Asked>(
+  const found = await database.slowRows<TagOverrideRow & Asked>(
+    actor,
     // Keys are bound by nobody, or by all.
     sql.unkept(asked(actor, organizationName, proposal, page)),
   );

@@ -37,7 +37,9 @@ export const tagsOfWorkspace = async (
   search: string | undefined,
 ): Promise<Listed<TagRow>> => {
   const own = sql`t.workspace = w.id and t.value is null and ${isLike(search)}`;
-  const found = await database.rows<Found & { readonly grants: readonly Grant[] }>(sql`
+  const found = await database.slowRows<Found & { readonly grants: readonly Grant[] }>(
+    actor,
+    sql`
     select owner.id as organization, owner.name as "organizationName", ${grantsOnWorkspace(actor, 'w')} as grants,
            (select count(*) from workspace_tags t where ${own}) as total, page.name, used.*
       from workspaces w
@@ -47,7 +49,8 @@ export const tagsOfWorkspace = async (
       left join lateral (select ${USE} from (${seenTags(actor, sql.raw('t.created_at'), sql.raw('t.key = page.name'))}) seen) used
              on page.name is not null
      where w.id = ${workspace} and ${fresh(actor)}
-     order by page.added_in, page.ordinal`);
+     order by page.added_in, page.ordinal`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-workspace', first);
@@ -75,7 +78,9 @@ export const listTags = async (
            and (owner.whole or ${isGrantedWorkspace(actor, 'w')}))`
     : sql.raw('true');
   const seen = seenTags(actor, sql.raw('t.key as name, t.created_at'), sql`${isLike(search)} and ${isOther}`);
-  const found = await database.rows<Found>(sql`
+  const found = await database.slowRows<Found>(
+    actor,
+    sql`
     select owner.id as organization, owner.name as "organizationName", owner.total, page.*
       from (select owner.*, (select count(*) from (select from (${seen}) seen group by seen.name) names) as total
               from ${ownerWhere(actor, sql`name = ${organizationName} and ${fresh(actor)}`)}
@@ -83,7 +88,8 @@ export const listTags = async (
             offset 0) owner
       left join lateral (select seen.name, ${USE} from (${seen}) seen group by seen.name order by seen.name ${limitOf(page)})
              page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', first);

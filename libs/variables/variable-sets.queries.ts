@@ -79,7 +79,9 @@ export const listVariableSets = async (
   search: string | undefined,
 ): Promise<Listed<VariableSetRow>> => {
   const { size, number } = page;
-  const found = await database.rows<VariableSetRow & { owner: string; whole: boolean; total: number }>(sql`
+  const found = await database.slowRows<VariableSetRow & { owner: string; whole: boolean; total: number }>(
+    actor,
+    sql`
     select owner.id as owner, owner.whole, page.*,
            (select count(*) from variable_sets s where s.organization = owner.id and ${isFound(search)}) as total
       from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole
@@ -91,7 +93,8 @@ export const listVariableSets = async (
          order by s.name
          limit case when owner.whole then ${size}::bigint end
         offset case when owner.whole then ${(number - 1) * size}::bigint end) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
@@ -129,14 +132,17 @@ export const listReaching = async (
   search: string | undefined,
 ): Promise<Listed<VariableSetRow>> => {
   const { permission, owner, reaches } = reachedBy(actor, reached);
-  const found = await database.rows<VariableSetRow & { place: Place; total: number }>(sql`
+  const found = await database.slowRows<VariableSetRow & { place: Place; total: number }>(
+    actor,
+    sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*,
            (select count(*) from variable_sets s where ${reaches} and ${isFound(search)}) as total
       from (${owner}) owner
       left join lateral (
         select ${columns(actor)} ${from(actor)} where ${reaches} and ${isFound(search)}
          order by s.name ${limitOf(page)}) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, permission, first.place);

@@ -110,12 +110,15 @@ export const listVariables = async (
   target: OwnerTarget,
   page: Page | null,
 ): Promise<Listed<VariableRow> & Owned> => {
-  const found = await database.rows<VariableRow & HomeRow & { total: number }>(sql`
+  const found = await database.slowRows<VariableRow & HomeRow & { total: number }>(
+    actor,
+    sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
            (select count(*) from variables v where v.owner = owner.id) as total
       from (${ownerOf(actor, target)}) owner
       left join lateral (${variablesOf(sql.raw('owner.id'))} ${page ? limitOf(page) : sql.empty}) page on true
-     order by page.key, page.category`);
+     order by page.key, page.category`,
+  );
   return { ...listedIn(found), ...ownedBy(permitted(actor, 'read', found[0])) };
 };
 
@@ -136,7 +139,9 @@ export const effectiveVariables = async (
 ): Promise<Owned & { readonly variables: readonly VariableRow[] }> => {
   const reaching = sql`
     select s.*, r.scope from (${setsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
-  const found = await database.rows<Candidate>(sql`
+  const found = await database.slowRows<Candidate>(
+    actor,
+    sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
       from (${ownerOf(actor, { workspace })}) owner
       left join lateral (
@@ -146,7 +151,8 @@ export const effectiveVariables = async (
                jsonb_build_object('scope', s.scope, 'priority', s.priority, 'name', s.name,
                                   'ownedBy', case when s.project is null then 'organization' else 'project' end)
           ${FROM} join (${reaching}) s on s.id = v.owner) candidate on true
-     order by candidate.key, candidate.category`);
+     order by candidate.key, candidate.category`,
+  );
   const owned = ownedBy(permitted(actor, 'read', found[0]));
   return { ...owned, variables: effective(found.filter((row) => row.id !== null)) };
 };

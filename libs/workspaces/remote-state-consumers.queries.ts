@@ -51,7 +51,9 @@ export const listConsumers = async (
   const parts = Object.values(extents).map(
     (extent) => sql`(select w.id from workspaces w where ${extent} order by w.name ${limitOf(page)})`,
   );
-  const found = await database.rows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(sql`
+  const found = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
+    actor,
+    sql`
     select target.organization as owner, target.grants as "ownerGrants", target.total, page.*
       from (select target.*, ${totalOf(extents)} as total
               from (select w.id, w.organization, w.project, o.whole, ${grantsOnWorkspace(actor, 'w')} as grants,
@@ -67,7 +69,8 @@ export const listConsumers = async (
         select ${columns(actor)}
           from (${sql.join(parts, ' union all ')}) listed join workspaces w on w.id = listed.id
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
-     order by page.name`);
+     order by page.name`,
+  );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });

@@ -130,9 +130,12 @@ export const workspaceFor = async (
   target: WorkspaceTarget,
   at: Timestamp | null = null,
 ): Promise<WorkspaceRow> => {
-  const row = await database.row<WorkspaceRow>(
-    sql`${asOf(at, target)}select ${columns(actor, at)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`,
-  );
+  const statement = sql`
+    ${asOf(at, target)}select ${columns(actor, at)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`;
+  const [row] =
+    at === null
+      ? await database.rows<WorkspaceRow>(statement)
+      : await database.slowRows<WorkspaceRow>(actor, sql.unkept(statement));
   if (!row) throw notFound();
   demand(actor, permission, row);
   return row;

@@ -1,6 +1,6 @@
 import type { Actor } from '#access';
 import type { Database, Row } from '#event-store';
-import { compile, sql, type Sql } from '#kernel';
+import { compile, Refused, sql, type Sql } from '#kernel';
 import { makeOrganization } from './seeds.js';
 import { startTestServer, type TestServer } from './server.js';
 
@@ -27,7 +27,7 @@ const nodesIn = (explained: Row | undefined): Plan => {
 
 /** The plan for these values, and what came of it. */
 export const planFor = async (database: Database, statement: Sql): Promise<Plan> =>
-  nodesIn(await database.row(sql`explain (analyze, timing off, format json) ${statement}`));
+  nodesIn((await database.slowRows({ id: 'plans' }, sql`explain (analyze, timing off, format json) ${statement}`))[0]);
 
 /** The plan that is kept, whatever the values. */
 export const planForAny = async (database: Database, statement: Sql): Promise<Plan> => {
@@ -46,16 +46,37 @@ export const asked = async <T>(
   database: Database,
   ask: (database: Database) => Promise<T>,
 ): Promise<{ readonly found: T; readonly statement: Sql }> => {
-  let sent: Sql | null = null;
-  const watched = {
-    rows: (statement: Sql): Promise<Row[]> => {
-      sent = statement;
-      return database.rows(statement);
-    },
-  } as unknown as Database;
+  const { watched, sent } = watch(database);
   const found = await ask(watched);
-  if (!sent) throw new Error('nothing was asked');
-  return { found, statement: sent };
+  return { found, statement: sent() };
+};
+
+/** The statement of a question that is refused. */
+export const refusedStatement = async (
+  database: Database,
+  ask: (database: Database) => Promise<unknown>,
+): Promise<Sql> => {
+  const { watched, sent } = watch(database);
+  const refusal: unknown = await ask(watched).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!(refusal instanceof Refused)) throw new Error('the question was not refused', { cause: refusal });
+  return sent();
+};
+
+const watch = (database: Database): { readonly watched: Database; readonly sent: () => Sql } => {
+  let last: Sql | null = null;
+  const send = (statement: Sql): Promise<Row[]> => {
+    last = statement;
+    return database.slowRows({ id: 'plans' }, statement);
+  };
+  const watched = { rows: send, slowRows: (_: unknown, statement: Sql): Promise<Row[]> => send(statement) };
+  const sent = (): Sql => {
+    if (!last) throw new Error('no statement was sent');
+    return last;
+  };
+  return { watched: watched as unknown as Database, sent };
 };
 
 /** Those of these tables that are read from end to end. */

@@ -1,0 +1,112 @@
+import { Refused, unavailable } from '#kernel';
+
+export type SlowLimits = {
+  /** Connections for slow statements; each runs one statement at a time. */
+  readonly connections: number;
+  /** Statements of one caller that run at the same time. */
+  readonly perCaller: number;
+  /** Statements of one caller that wait while others of the same caller run. */
+  readonly waitingPerCaller: number;
+};
+
+/** More than a client has under way; each of them holds a request open. */
+const MOST_WAITING = 200;
+
+export const SLOW_LIMITS: SlowLimits = { connections: 4, perCaller: 2, waitingPerCaller: MOST_WAITING };
+
+/** A client gives up after 30 s; the statement itself takes some of them. */
+const MOST_WAIT_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+type Waiter<Connection> = (connection: Connection) => void;
+
+type Caller<Connection> = { running: number; readonly waiting: Waiter<Connection>[] };
+
+/**
+ * Hands out the connections for slow statements. Each caller uses at most some of them at a time, and callers that wait
+ * take turns, so that a caller with many slow statements delays its own only.
+ */
+export class SlowStatements<Connection> {
+  private readonly idle: Connection[];
+  /** In the order of their turns. A caller is in it while it has statements. */
+  private readonly callers = new Map<string, Caller<Connection>>();
+
+  constructor(
+    connections: readonly Connection[],
+    private readonly limits: SlowLimits,
+  ) {
+    this.idle = [...connections];
+  }
+
+  /** Runs the work on a connection that nobody else uses meanwhile. Throws a refusal if the caller has too much waiting. */
+  async run<T>(caller: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire(caller);
+    try {
+      return await work(connection);
+    } finally {
+      this.release(caller, connection);
+    }
+  }
+
+  /** How many statements of all callers wait for a connection. */
+  get waiting(): number {
+    return [...this.callers.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+  }
+
+  private acquire(id: string): Promise<Connection> {
+    const caller = this.callers.get(id) ?? { running: 0, waiting: [] };
+    this.callers.set(id, caller);
+    if (caller.waiting.length >= this.limits.waitingPerCaller) return Promise.reject(this.tooMany());
+    return new Promise((resolve, reject) => {
+      const giveUp = setTimeout(() => {
+        caller.waiting.splice(caller.waiting.indexOf(start), 1);
+        this.forgetIfDone(id, caller);
+        reject(unavailable('The database is busy with slow requests. Please try again.', RETRY_AFTER_SECONDS));
+      }, MOST_WAIT_MS).unref();
+      const start: Waiter<Connection> = (connection) => {
+        clearTimeout(giveUp);
+        resolve(connection);
+      };
+      caller.waiting.push(start);
+      this.startNext();
+    });
+  }
+
+  private release(id: string, connection: Connection): void {
+    const caller = this.callers.get(id);
+    if (caller) {
+      caller.running -= 1;
+      this.forgetIfDone(id, caller);
+    }
+    this.idle.push(connection);
+    this.startNext();
+  }
+
+  private startNext(): void {
+    while (this.idle.length > 0) {
+      const next = [...this.callers].find(
+        ([, { running, waiting }]) => waiting.length > 0 && running < this.limits.perCaller,
+      );
+      if (!next) return;
+      const [id, caller] = next;
+      const start = caller.waiting.shift() as Waiter<Connection>;
+      caller.running += 1;
+      // The turn of every other caller comes first.
+      this.callers.delete(id);
+      this.callers.set(id, caller);
+      start(this.idle.shift() as Connection);
+    }
+  }
+
+  private forgetIfDone(id: string, { running, waiting }: Caller<Connection>): void {
+    if (running === 0 && waiting.length === 0) this.callers.delete(id);
+  }
+
+  private tooMany(): Refused {
+    const { perCaller, waitingPerCaller } = this.limits;
+    const detail =
+      `Too many slow requests at once: ${perCaller} run and ${waitingPerCaller} wait. ` +
+      'Wait for their answers before you send more.';
+    return new Refused('too-many', [{ detail }], RETRY_AFTER_SECONDS);
+  }
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#kernel';
+import { answered, makeMember, makeOrganization, makeToken, makeWorkspace } from '../support/seeds.js';
+import { startTestServer, type Api, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let workspace: string;
+let owners: Api;
+let organization: Api;
+
+beforeAll(async () => {
+  const env = { CADASTRE_READ_TIMEOUT_SECONDS: '1', CADASTRE_SLOW_READ_TIMEOUT_SECONDS: '4' };
+  server = await startTestServer({ env, followers: true });
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'other');
+  workspace = await makeWorkspace(server, 'acme', 'one');
+  owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
+  organization = server.as(await makeToken(server, '/api/v2/organizations/acme/authentication-token'));
+  for (const api of [owners, organization]) answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
+});
+
+afterAll(() => server.close());
+
+/** Nobody reads the table until it is released. */
+const holdTable = async (table: string) => {
+  const session = await server.database.session();
+  await session.run(sql`begin`);
+  await session.run(sql.raw(`lock table views.${table} in access exclusive mode`));
+  return async () => {
+    await session.run(sql`rollback`);
+    await session.close();
+  };
+};
+
+/** Statements that wait for a table of this database. */
+const waiting = async (): Promise<number> => {
+  const rows = await server.database.rows(sql`
+    select 1 from pg_locks where not granted and relation is not null
+       and database = (select oid from pg_database where datname = current_database())`);
+  return rows.length;
+};
+
+describe('slow reads of one caller', () => {
+  it('delay neither fast requests nor slow reads of another caller', async () => {
+    const release = await holdTable('configuration_versions');
+    const list = `/api/v2/workspaces/${workspace}/configuration-versions`;
+    const stuck = Array.from({ length: 20 }, () => owners.get(list));
+    await expect.poll(waiting).toBe(2);
+    // A fast read of each kind of caller, a slow read, and a write.
+    answered(await organization.get('/api/v2/organizations/acme'), 200);
+    answered(await owners.get('/api/v2/organizations/acme'), 200);
+    answered(await organization.get('/api/v2/organizations/acme/projects?q=default'), 200);
+    answered(await organization.get('/api/v2/organizations/acme/teams'), 200);
+    const project = { data: { type: 'projects', attributes: { name: 'beside' } } };
+    answered(await organization.post('/api/v2/organizations/acme/projects', project), 201);
+    await release();
+    const statuses = (await Promise.all(stuck)).map(({ status }) => status);
+    // Statements that have waited for more than 4 s on a loaded machine are cancelled.
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(await waiting()).toBe(0);
+  });
+});
+
+describe('a read that takes too long', () => {
+  it.each([
+    ['fast', (api: Api) => api.get(`/api/v2/workspaces/${workspace}`), 'did not answer within 1 s'],
+    [
+      'slow',
+      (api: Api) => api.get(`/api/v2/workspaces/${workspace}/configuration-versions`),
+      'did not answer within 4 s',
+    ],
+  ])('is a 503 that says so, with Retry-After: %s', async (_, read, text) => {
+    const release = await holdTable('configuration_versions');
+    const { status, body, headers } = await read(owners);
+    expect(await waiting()).toBe(0);
+    await release();
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '5' });
+    expect(body.errors).toMatchObject([{ status: '503', title: 'unavailable' }]);
+    expect(body.errors[0].detail).toContain(text);
+    expect((await read(owners)).status).toBe(200);
+  });
+});
+
+describe('the lists of an organization', () => {
+  it.each(['workspaces', 'projects', 'teams', 'runs', 'varsets', 'organization-memberships', 'locks'])(
+    'are there for a caller as soon as that becomes a member, and not before: %s',
+    async (list) => {
+      const path = `/api/v2/organizations/acme/${list}`;
+      const { token } = await makeMember(server, 'other', list);
+      expect((await server.as(token).get(path)).status).toBe(404);
+      await makeMember(server, 'acme', list);
+      expect((await server.as(token).get(path)).status).toBe(200);
+    },
+  );
+});
