@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
 import type { Identity } from './actor.js';
+import { fresh } from './fresh.js';
 import { gives, PROJECT_LEVELS } from './grants.js';
 import { may, permissions, type Permission } from './permissions.js';
 
@@ -90,6 +91,15 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
     : sql`(exists (select 1 from team_projects where project = ${project} and team = any (${actor.teams}::text[]))
            or exists (select 1 from team_workspaces tw join views.workspaces seen on seen.id = tw.workspace
                        where seen.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
+
+/**
+ * The organization of this name, if the caller may do that in it by a role: a table expression named `organizations` of one
+ * row or none. A statement that starts from it reads nothing else for callers without the permission. The caller is proved
+ * first: somebody who has just got the permission must not be taken for somebody without it.
+ */
+export const organizationFor = (actor: Identity, permission: Permission, name: string): Sql => sql`
+  (select * from (select * from organizations where name = ${name} and ${fresh(actor)} offset 0) named
+    where ${organizationsWhere(actor, permission)} offset 0) organizations`;
 
 /** What lists of projects are filtered by, and where `custom` says it. */
 const IN_CUSTOM = {

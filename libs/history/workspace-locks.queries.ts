@@ -1,6 +1,6 @@
 import { notFound, sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantedWorkspaces, organizationsWhere, type Actor } from '#access';
+import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 
@@ -36,7 +36,7 @@ export const listHeldLocks = async (
     sql`
     select owner.id as owner, (select count(*) from history_locks l where ${seen}) as total, page.*
       from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole
-              from organizations where name = ${organizationName} and ${fresh(actor)} offset 0) owner
+              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
         select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
          where ${seen} order by l.locked_at, l.id ${limitOf(page)}) page on true

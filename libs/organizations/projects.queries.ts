@@ -11,6 +11,7 @@ import {
   type Grant,
   type Identity,
   type Permission,
+  organizationFor,
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { usablePoolVersion } from '#agents/to-agents';
@@ -126,7 +127,7 @@ export const listProjects = async (
       from (select id, ${organizationsWhere(actor, 'read-project')} as whole,
                    ${organizationsWhere(actor, 'create-workspace')} as creates,
                    ${organizationsWhere(actor, 'update-project')} as updates
-              from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (select ${columns(actor)} ${FROM} where ${where}
                           order by p.name ${direction} ${limitOf(page)}) page on true
      order by page.name ${direction}`,

@@ -1,7 +1,15 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
-import { demand, fresh, organizationsWhere, type Actor, type Permission, type TokenKind } from '#access';
+import {
+  demand,
+  fresh,
+  organizationsWhere,
+  type Actor,
+  type Permission,
+  type TokenKind,
+  organizationFor,
+} from '#access';
 import { demandChangeTeam, type TeamPlace } from './team-permission.js';
 import { isSeenTeam, teamPlaceOf } from './teams.queries.js';
 
@@ -192,7 +200,7 @@ export const listTeamTokens = async (
     select home.id as home, (select count(*) ${from} where ${where}) as total, page.*
       from (select id, owners_team, ${organizationsWhere(actor, 'manage-team-tokens')} as whole,
                    ${organizationsWhere(actor, 'manage-owners')} as owned
-              from organizations where name = ${organizationName} and ${fresh(actor)}) home
+              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) home
       left join lateral (select * from (select ${TOKEN}, t.name as team_name ${from} where ${where}) shown
                           ${order} ${limitOf(page)}) page on true
      ${order}`,

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { demand, fresh, type Actor, type Identity, type Permission, type Place } from '#access';
+import { demand, fresh, type Actor, type Identity, type Permission, type Place, organizationFor } from '#access';
 import type { MembershipStatus } from './membership.js';
 import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
 import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
@@ -70,7 +70,7 @@ export const listMemberships = async (
     actor,
     sql`
     select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
-      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      from (select id from ${organizationFor(actor, 'read-memberships', organizationName)} offset 0) owner
       left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
                           order by u.username ${limitOf(page)}) page on true
      order by page.name`,

@@ -9,6 +9,7 @@ import {
   type Identity,
   type OrganizationAccess,
   type Permission,
+  organizationFor,
 } from '#access';
 import type { TeamSettings } from './team.js';
 import { demandReadTeam, type TeamPlace } from './team-permission.js';
@@ -109,7 +110,7 @@ export const listTeams = async (
     actor,
     sql`
     select owner.id as owner, (select count(*) from teams t where ${where}) as total, page.*
-      from (select id from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+      from (select id from ${organizationFor(actor, 'read-teams', organizationName)} offset 0) owner
       left join lateral (select ${columns(actor)} ${FROM} where ${where} order by t.name ${limitOf(page)}) page on true
      order by page.name`,
   );

@@ -1,6 +1,14 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, isGrantedWorkspace, organizationsWhere, type Actor, type Grant } from '#access';
+import {
+  demand,
+  fresh,
+  isGrantedWorkspace,
+  organizationsWhere,
+  type Actor,
+  type Grant,
+  organizationFor,
+} from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
 import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
@@ -95,8 +103,7 @@ export const listWorkspaceRuns = async (
 
 /** The organization of that name, and whether the caller may read all of its runs. */
 const ownerOf = (organizationName: string, actor: Actor): Sql => sql`
-  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from organizations
-    where name = ${organizationName} and ${fresh(actor)} offset 0) owner`;
+  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner`;
 
 /** Those of its runs that the caller may read. */
 const runsOf = (actor: Actor): Sql => sql`runs r ${AROUND} where r.organization = owner.id

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantedWorkspaces, organizationsWhere, type Actor } from '#access';
+import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { workspacesTagged } from './reserved-tag-keys.queries.js';
 
@@ -73,7 +73,7 @@ export const listTagComplianceGaps = async (
   const statement = sql`
     with owner as materialized (
       select id, ${organizationsWhere(actor, 'read-workspace')} as whole
-        from organizations where name = ${organizationName} and ${fresh(actor)}),
+        from ${organizationFor(actor, 'read-reserved-tag-keys', organizationName)}),
     gaps as materialized (${gaps(actor, filter)})
     select owner.id as owner, (select count(*) from gaps) as total, page.*
       from owner left join lateral (

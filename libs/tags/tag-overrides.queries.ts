@@ -1,6 +1,6 @@
 import { notFound, sql, unprocessable, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantedWorkspaces, isGrantedProject, organizationsWhere, type Actor } from '#access';
+import { demand, grantedWorkspaces, isGrantedProject, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { BoundTag } from './inheritance.queries.js';
 import { checkReservedKey, type ReservedTagKeyFacts } from './reserved-tag-key.js';
@@ -73,7 +73,7 @@ const asked = (actor: Actor, organizationName: string, { id, key }: Proposal, pa
   return sql`
     with owner as materialized (
       select id, ${organizationsWhere(actor, 'read-workspace')} as whole
-        from organizations where name = ${organizationName} and ${fresh(actor)}),
+        from ${organizationFor(actor, 'read-reserved-tag-keys', organizationName)}),
     overrides as materialized (
       select w.* from owner cross join lateral (select w.id, w.name, w.project ${overriding(actor, sql`${key}`)}) w),
     asked as materialized (

@@ -13,6 +13,7 @@ import {
   type Identity,
   type Permission,
   type Place,
+  organizationFor,
 } from '#access';
 import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
@@ -85,7 +86,7 @@ export const listVariableSets = async (
     select owner.id as owner, owner.whole, page.*,
            (select count(*) from variable_sets s where s.organization = owner.id and ${isFound(search)}) as total
       from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole
-              from organizations where name = ${organizationName} and ${fresh(actor)}) owner
+              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
         select ${columns(actor)} ${from(actor)}
          where s.organization = owner.id and ${isFound(search)}

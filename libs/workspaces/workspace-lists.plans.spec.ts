@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageOf, type Query } from '#json-api';
 import { sql, type Sql } from '#kernel';
 import {
+  anybody,
   asked,
   indexesOf,
   planFor,
   planForAny,
   readWhole,
+  refusedStatement,
   rowsRead,
   startCrowd,
   type Crowd,
@@ -216,5 +218,21 @@ describe('of 25 workspaces beside them', () => {
     { query: 'filter[current-run][status]=applied', by: STATUSES, total: 19, reads: A_PAGE },
   ])('$query looks at none of another organization', async (each) => {
     await expectIndexed(each, 'administrator', SMALL);
+  });
+});
+
+describe('a list that the caller may not read', () => {
+  it.each([
+    ['an organization of others', LARGE],
+    ['an organization that does not exist', 'nowhere'],
+  ])('reads nothing of it: %s', async (_, organization) => {
+    const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
+    const stranger = await anybody(server.database, { siteAdmin: false, teams: ['team-3'], standings });
+    const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');
+    const parameters: Query = Object.fromEntries(new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`));
+    const statement = await refusedStatement(server.database, (database) =>
+      listWorkspaces(database, stranger, organization, pageOf(parameters), filterOf(parameters)),
+    );
+    expect(rowsRead(await planFor(server.database, statement), LARGE_TABLES)).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantedWorkspaces, may, organizationsWhere, type Actor } from '#access';
+import { demand, grantedWorkspaces, may, organizationsWhere, type Actor, organizationFor } from '#access';
 import { asOf } from '#history/to-history';
 import { isNearStart, limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import { allOf, countInWhole, waysOf, type Condition, type Conditions } from './workspace-conditions.queries.js';
@@ -152,7 +152,7 @@ export const listWorkspaces = async (
     select owner.id as owner, owner.total, page.*
       from (select owner.*, ${totalOf(actor, filter)} as total
               from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole
-                      from organizations where name = ${organizationName} and ${fresh(actor)} offset 0) owner
+                      from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
              -- Once, and not for each row of the page.
             offset 0) owner
       left join lateral (
