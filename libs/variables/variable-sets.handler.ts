@@ -27,7 +27,7 @@ import {
   type PlaceForSet,
   type VariableSetRow,
 } from './variable-sets.queries.js';
-import { variable, type NewVariable } from './variable.js';
+import { addTo, variable, type NewVariable } from './variable.js';
 import { refuseTakenKey } from './variables.handler.js';
 
 type BirthCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
@@ -126,6 +126,7 @@ class SetWriter {
     checkTargets(command, place);
     const set = writeOf(variableSet, loaded, organization, command);
     const owner = { type: 'varsets', id: loaded.stream } as const;
+    variables.reduce((stored, data, index) => inList(index, () => addTo(stored, data)), place.variables);
     const born = variables.map((data, index) => {
       const id = this.ids.next('var');
       const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;

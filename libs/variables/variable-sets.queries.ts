@@ -17,7 +17,8 @@ import {
 } from '#access';
 import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
-import { ownerOf, setsReaching } from './variables.queries.js';
+import { NONE_STORED, type StoredVariables } from './variable.js';
+import { ownerOf, setsReaching, storedBeside } from './variables.queries.js';
 
 export type VariableSetRow = {
   readonly id: string;
@@ -170,6 +171,7 @@ export type PlaceForSet = {
   readonly grants: readonly Grant[];
   readonly held: readonly Held[];
   readonly targets: readonly Target[];
+  readonly variables: StoredVariables;
 };
 
 /** Where a new set would go; `project` null where it is none of the organization's, or none is named. */
@@ -180,14 +182,14 @@ export const placeForNewSet = async (
   project: string | null,
   targets: Targets,
 ): Promise<PlaceForSet> => {
-  const row = await database.row<PlaceForSet>(sql`
+  const row = await database.row<Omit<PlaceForSet, 'variables'>>(sql`
     select o.id as organization, p.id as project, ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
            ${heldStreams(sql.raw('array[o.id, p.id]'))} as held, ${targetsIn(sql.raw('o.id'), targets)}
       from organizations o left join projects p on p.organization = o.id and p.id = ${project}
      where o.name = ${organization} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-variable-sets', row);
-  return row;
+  return { ...row, variables: NONE_STORED };
 };
 
 export const variableSetForCommand = async (
@@ -199,7 +201,7 @@ export const variableSetForCommand = async (
   const row = await database.row<PlaceForSet & { readonly snapshot: Snapshot }>(sql`
     select s.organization, s.project, ${grantsOnProject(actor, sql.raw('s.project'))} as grants,
            ${heldStreams(sql.raw('array[s.organization, s.project]'))} as held,
-           ${targetsIn(sql.raw('s.organization'), targets)},
+           ${targetsIn(sql.raw('s.organization'), targets)}, ${storedBeside('s.id', '')} as variables,
            ${snapshotOf('st')} as snapshot
       from variable_sets s join event_store.streams st on st.stream = s.id
      where s.id = ${id} and ${fresh(actor)}`);

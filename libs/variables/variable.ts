@@ -67,6 +67,35 @@ const checkTexts = ({ description, value }: VariableChanges): void => {
   }
 };
 
+/** Clients read all variables of a workspace or a set in one request. */
+const VARIABLES_MOST = 1_000;
+const VALUES_MOST_BYTES = 4 * 1_024 * 1_024;
+
+/** The other variables of an owner: their number, and the bytes of the values that are not sensitive. */
+export type StoredVariables = { readonly count: number; readonly bytes: number };
+
+export const NONE_STORED: StoredVariables = { count: 0, bytes: 0 };
+
+/** Refuses a value that would make the list of all variables of its owner too long. */
+export const checkRoomForValue = ({ bytes }: StoredVariables, value: string | null | undefined): void => {
+  if (value && bytes + Buffer.byteLength(value) > VALUES_MOST_BYTES) {
+    throw unprocessable(
+      'Value is too long: all values of a workspace or variable set together have at most 4 megabytes',
+      'value',
+    );
+  }
+};
+
+/** Returns what is stored after the variable has been added, or refuses one too many. */
+export const addTo = (stored: StoredVariables, { sensitive, value }: NewVariable): StoredVariables => {
+  if (stored.count >= VARIABLES_MOST) {
+    throw unprocessable(`There are too many variables (at most ${VARIABLES_MOST} in a workspace or variable set)`);
+  }
+  const shown = sensitive ? '' : value;
+  checkRoomForValue(stored, shown);
+  return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(shown) };
+};
+
 /** Nobody reads a secret by giving it another name, or by taking its cover off. */
 const checkSensitive = (state: Active, { sensitive, key, category }: VariableChanges): void => {
   if (!state.sensitive) return;

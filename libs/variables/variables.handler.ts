@@ -3,7 +3,7 @@ import { Ids, unprocessable } from '#kernel';
 import { EventStore, brokenUnique, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
-import { secretOf, variable, type NewVariable, type VariableCommand } from './variable.js';
+import { addTo, checkRoomForValue, secretOf, variable, type NewVariable, type VariableCommand } from './variable.js';
 import {
   placeForNewVariable,
   variableById,
@@ -57,10 +57,11 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
     const { rows } = await this.store
       .handle({
         decider: variable,
-        load: async () => ({
-          ...unborn(id, variable),
-          place: await placeForNewVariable(this.store.database, actor, target),
-        }),
+        load: async () => {
+          const place = await placeForNewVariable(this.store.database, actor, target);
+          addTo(place.others, data);
+          return { ...unborn(id, variable), place };
+        },
         command: ({ place }) =>
           ({ type: 'CreateVariable', data: { ...data, owner: { type: place.type, id: place.owner } } }) as const,
         organization: ({ place }) => place.organization,
@@ -89,7 +90,11 @@ export class VariablesHandler implements ICommandHandler<ToVariable> {
         decider: variable,
         load: async () => {
           const found = await variableForCommand(this.store.database, actor, target, id);
-          return { ...(await this.store.restore(id, variable, found.snapshot)), found };
+          const loaded = await this.store.restore(id, variable, found.snapshot);
+          if (command.type === 'UpdateVariable' && secretOf(command, loaded.state) === null) {
+            checkRoomForValue(found.others, command.data.changes.value);
+          }
+          return { ...loaded, found };
         },
         command: () => command,
         organization: ({ found }) => found.organization,

@@ -12,7 +12,7 @@ import {
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { effective, type Source } from './precedence.js';
-import type { Category, Owner } from './variable.js';
+import type { Category, Owner, StoredVariables } from './variable.js';
 
 /** Whose variables are meant: a workspace's, by its id, its names or the id of one of its variables, or a set's. */
 export type OwnerTarget =
@@ -179,7 +179,14 @@ export const variableFor = async (
 export type PlaceForVariable = OwnerRow & {
   readonly owner: string;
   readonly held: readonly Held[];
+  /** The owner's variables besides the one that the command is for. */
+  readonly others: StoredVariables;
 };
+
+/** `StoredVariables` of an owner, without this one. */
+export const storedBeside = (owner: string, id: string): Sql => sql`
+  (select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(other.value)), 0))
+     from variables other where other.owner = ${sql.raw(owner)} and other.id <> ${id})`;
 
 export const placeForNewVariable = async (
   database: Database,
@@ -191,7 +198,7 @@ export const placeForNewVariable = async (
     'write',
     await database.row<PlaceForVariable>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${heldStreams(sql.raw('owner.streams'))} as held
+             ${heldStreams(sql.raw('owner.streams'))} as held, ${storedBeside('owner.id', '')} as others
         from (${ownerOf(actor, target)}) owner`),
   );
 
@@ -206,7 +213,7 @@ export const variableForCommand = async (
     'write',
     await database.row<PlaceForVariable & { readonly snapshot: Snapshot }>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${heldStreams(sql.raw('owner.streams'))} as held,
+             ${heldStreams(sql.raw('owner.streams'))} as held, ${storedBeside('owner.id', id)} as others,
              ${snapshotOf('st')} as snapshot
         from (${ownerOf(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}
         join event_store.streams st on st.stream = v.id`),

@@ -162,6 +162,32 @@ describe('a variable of a workspace', () => {
     expect(answered(await server.get(`${path}/${id}`), 200).body.data.attributes.value === value).toBe(true);
   });
 
+  it('is refused if all values of the workspace have more than 4 megabytes, unless it is sensitive', async () => {
+    const { path } = await fresh();
+    const value = 'x'.repeat(256 * 1024);
+    for (let n = 0; n < 16; n += 1) await makeVariable(server, path, { key: `large_${n}`, value });
+    const { errors } = answered(await server.post(path, aVariable({ key: 'more', value: 'x' })), 422).body;
+    const detail = 'Value is too long: all values of a workspace or variable set together have at most 4 megabytes';
+    expect(errors).toMatchObject([{ detail, source: { pointer: '/data/attributes/value' } }]);
+    const secret = await makeVariable(server, path, { key: 'secret', value, sensitive: true });
+    const { id } = await makeVariable(server, path, { key: 'empty', value: '' });
+    answered(await server.patch(`${path}/${id}`, changed({ value: 'x' })), 422);
+    answered(await server.patch(`${path}/${id}`, changed({ description: 'still empty' })), 200);
+    answered(await server.patch(`${path}/${secret.id}`, changed({ value: 'other' })), 200);
+  });
+
+  it('is refused if the workspace has a thousand', async () => {
+    const { id, path } = await fresh();
+    await server.database.rows(sql`
+      insert into variables (id, organization, owner, global, key, category, value, hcl, sensitive, version, created_at)
+      select 'var-' || n, ${acme.id}, ${id}, false, 'key_' || n, 'env', 'x', false, false, 1, now()
+        from generate_series(1, 1000) n`);
+    const { errors } = answered(await server.post(path, aVariable({ key: 'more' })), 422).body;
+    const detail = 'There are too many variables (at most 1000 in a workspace or variable set)';
+    expect(errors).toMatchObject([{ detail }]);
+    await server.database.rows(sql`delete from variables where owner = ${id}`);
+  });
+
   it('is of this type only', async () => {
     const { path } = await fresh();
     const answers = [];
