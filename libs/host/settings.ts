@@ -55,6 +55,8 @@ export type Settings = {
   readonly globalRemoteState: boolean;
   /** How often data retention policies are kept to. */
   readonly retentionCheckMs: number;
+  /** Bytes of the largest state that may come within a request. */
+  readonly inlineStateLimit: number;
   /** Bytes of the largest zip of a provider that is taken. */
   readonly providerArchiveLimit: number;
   /** Limits of the HTTP server; it has defaults for others. */
@@ -219,6 +221,7 @@ const settingsFrom = (env: Environment): Settings => {
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
+    inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
     http: {
       connections: env.CADASTRE_MAX_CONNECTIONS,

@@ -60,6 +60,8 @@ const isSeconds = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(te
 
 const isMebibytes = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_536;
 
+const isInlineMebibytes = (text: string): boolean => isMebibytes(text) && Number(text) <= 100;
+
 const isCount = (text: string, least: number): boolean => /^\d{1,9}$/.test(text) && Number(text) >= least;
 
 const count = (otherwise: number, meaning: string, least = 1) =>
@@ -297,6 +299,11 @@ export const variables = {
     '60',
     'how often data retention policies are kept to, in minutes',
     matching(isMinutes, 'must be a whole number from 1 to 1440').transform(Number).default(60),
+  ),
+  CADASTRE_INLINE_STATE_MAX_MIB: variable(
+    '10',
+    'the largest state within a request that creates a state version, in MiB; larger states use the signed upload',
+    matching(isInlineMebibytes, 'must be a whole number from 1 to 100').transform(Number).default(10),
   ),
   CADASTRE_PROVIDER_MAX_MIB: variable(
     '1024',

@@ -1,3 +1,5 @@
+import type { JsonKind } from './json-scan.js';
+
 /**
  * Terraform's types as its state files write them: a word, or a list that begins with one.
  * @see https://github.com/zclconf/go-cty/blob/main/docs/json.md
@@ -5,6 +7,7 @@
 export type CtyType = string | readonly [string, ...unknown[]];
 
 const PRIMITIVES: ReadonlySet<unknown> = new Set(['string', 'number', 'bool', 'dynamic']);
+const CONTAINERS: ReadonlySet<unknown> = new Set(['list', 'set', 'map', 'tuple', 'object']);
 
 // Far more than any configuration nests, far less than the stack holds.
 const DEEPEST = 100;
@@ -34,14 +37,24 @@ export const isCtyType = (value: unknown, depth = 0): value is CtyType => {
   }
 };
 
-const wordOfValue = (value: unknown): string => {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+/** Whether the first word of a type, or its only one, is one of Terraform's. */
+export const isTypeWord = (type: unknown): boolean => {
+  if (PRIMITIVES.has(type)) return true;
+  return Array.isArray(type) && CONTAINERS.has(type[0]);
+};
+
+const WORD_OF_KIND: Readonly<Record<JsonKind, string>> = {
+  object: 'object',
+  array: 'array',
+  string: 'string',
+  number: 'number',
+  boolean: 'bool',
+  null: 'dynamic',
 };
 
 /** One word for it, as `type` of an output shows it: string, number, bool, array, object. */
-export const wordOf = (type: CtyType | null, value: unknown): string => {
-  if (type === null || type === 'dynamic') return value === null ? 'dynamic' : wordOfValue(value);
+export const wordOf = (type: CtyType | null, kind: JsonKind): string => {
+  if (type === null || type === 'dynamic') return WORD_OF_KIND[kind];
   if (typeof type === 'string') return type;
   return type[0] === 'map' || type[0] === 'object' ? 'object' : 'array';
 };

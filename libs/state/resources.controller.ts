@@ -3,12 +3,12 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, shownOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import { pageDocument, pageOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
 import { Reads } from '#reads';
 import { shownState, type StateRead } from './reads.events.js';
-import type { StateResource } from './state-file.js';
+import type { StateResource } from './state-resources.js';
 import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
-import { StateFiles } from './state.files.js';
+import { StateExtracts } from './state.extracts.js';
 
 /** The same for an address as long as the workspace lives: resources have no stream of their own to get an id from. */
 const idOf = (workspace: string, address: string): string =>
@@ -35,7 +35,7 @@ const resource = (found: StateResource, { id, workspace, createdAt }: StateVersi
 export class ResourcesController {
   constructor(
     private readonly database: Database,
-    private readonly files: StateFiles,
+    private readonly extracts: StateExtracts,
     private readonly reads: Reads,
   ) {}
 
@@ -49,10 +49,9 @@ export class ResourcesController {
     const page = pageOf(query);
     const current = await currentStateVersion(this.database, actor, 'read-state', id);
     if (!current) return pageDocument([], page, 0, request.url);
-    const { resources } = await this.files.read(current.id);
-    const shown = shownOf(resources, page);
+    const { resources, total } = await this.extracts.resources(current, (page.number - 1) * page.size, page.size);
     await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'resources'));
-    const data = shown.map((found) => resource(found, current));
-    return pageDocument(data, page, resources.length, request.url);
+    const data = resources.map((found) => resource(found, current));
+    return pageDocument(data, page, total, request.url);
   }
 }

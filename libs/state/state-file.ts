@@ -1,5 +1,31 @@
-import { conflict, unprocessable, type Refused } from '#kernel';
-import { isCtyType, isStorable, wordOf, type CtyType } from './cty-type.js';
+import { conflict } from '#kernel';
+import { isCtyType, isStorable, isTypeWord, wordOf, type CtyType } from './cty-type.js';
+import {
+  checkEnd,
+  compacted,
+  eachElement,
+  eachMember,
+  endOfValue,
+  kindOf,
+  membersOf,
+  NotJson,
+  startOf,
+  TooDeep,
+  valueAt,
+  type Span,
+} from './json-scan.js';
+
+import {
+  isAbsent,
+  isString,
+  listAt,
+  numberAt,
+  objectAt,
+  optionalTextAt,
+  refuse,
+  serialAt,
+  textAt,
+} from './state-fields.js';
 
 /**
  * What is read out of a state file, format 4 (Terraform 0.12 and later, OpenTofu). The format is not specified; these
@@ -10,8 +36,9 @@ export type StateFile = {
   readonly lineage: string | null;
   readonly terraformVersion: string | null;
   readonly outputs: readonly StateOutput[];
-  /** Managed resource instances, one each: `resource-count` is how many there are. */
-  readonly resources: readonly StateResource[];
+  readonly blocks: readonly ResourceBlock[];
+  /** How many managed resource instances there are. */
+  readonly resources: number;
   /** By provider and by module: how many instances of each type, as the vendor's documents name them. */
   readonly providers: Counts;
   readonly modules: Counts;
@@ -25,94 +52,12 @@ export type StateOutput = {
   readonly type: string;
   /** Null in files that do not tell; the CLI then reads the whole state. */
   readonly detailedType: CtyType | null;
-  readonly value: unknown;
+  /** JSON in UTF-8, as the file has it but for white space: numbers may be larger than JavaScript's. */
+  readonly value: Uint8Array;
 };
 
-export type StateResource = {
-  readonly address: string;
-  readonly type: string;
-  readonly name: string;
-  /** `root`, or the module's address. */
-  readonly module: string;
-  /** Namespace and name, such as `hashicorp/aws`. */
-  readonly provider: string;
-  /** The key given by `count` or `for_each`. */
-  readonly index: string | null;
-};
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const refuse = (detail: string): Refused => unprocessable(`The state file cannot be read: ${detail}`);
-
-const fieldsOf = (value: unknown, what: string): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(`${what} is not an object`);
-  return value as Fields;
-};
-
-const listOf = (value: unknown, what: string): readonly unknown[] => {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw refuse(`${what} is not a list`);
-  return value as readonly unknown[];
-};
-
-const textOf = (value: unknown, what: string): string => {
-  if (typeof value !== 'string') throw refuse(`${what} is not a string`);
-  if (!isStorable(value)) throw refuse(`${what} has characters that are not allowed`);
-  return value;
-};
-
-const optionalText = (value: unknown, what: string): string | null =>
-  value === undefined || value === null || value === '' ? null : textOf(value, what);
-
-const json = (bytes: Uint8Array): Fields => {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    // Whatever the parser says would quote the file, which may hold secrets.
-    throw refuse('it is not JSON');
-  }
-  return fieldsOf(value, 'it');
-};
-
-const serialOf = (file: Fields): number => {
-  const { serial } = file;
-  if (typeof serial !== 'number' || !Number.isSafeInteger(serial) || serial < 0) {
-    throw refuse('serial is not a whole number');
-  }
-  return serial;
-};
-
-// No type of Terraform's nests like this, but a file made by hand may, and then answering with it would fail.
-const DEEPEST_VALUE = 500;
-
-const isShallow = (value: unknown, depth = 0): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (depth < DEEPEST_VALUE && Object.values(value).every((inner) => isShallow(inner, depth + 1)));
-
-// Names are indexed, and all of them stand in one event.
-const LONGEST_NAME = 255;
-const MOST_OUTPUTS = 5_000;
-
-const outputOf = (name: string, value: unknown): StateOutput => {
-  if (name.length > LONGEST_NAME) throw refuse(`the name of an output is longer than ${LONGEST_NAME} characters`);
-  const what = `output ${JSON.stringify(name)}`;
-  const fields = fieldsOf(value, what);
-  const detailedType = fields['type'] ?? null;
-  if (detailedType !== null && !isCtyType(detailedType)) throw refuse(`the type of ${what} is not one`);
-  const content = fields['value'] ?? null;
-  if (!isShallow(content)) throw refuse(`the value of ${what} is too deep`);
-  return {
-    name: textOf(name, 'the name of an output'),
-    sensitive: fields['sensitive'] === true,
-    type: wordOf(detailedType, content),
-    detailedType,
-    value: content,
-  };
-};
-
-type Block = {
+/** A resource as the file has it: one block for all instances that `count` or `for_each` made of it. */
+export type ResourceBlock = {
   readonly managed: boolean;
   readonly type: string;
   readonly name: string;
@@ -121,46 +66,142 @@ type Block = {
   readonly indexes: readonly (string | number | null)[];
 };
 
-const indexOf = (instance: unknown, what: string): string | number | null => {
-  const index = fieldsOf(instance, what)['index_key'] ?? null;
-  return typeof index === 'number' || index === null ? index : textOf(index, what);
+// No type of Terraform's nests like this, but a file made by hand may, and clients then fail to read the answer.
+const DEEPEST_VALUE = 500;
+
+const isShallow = (bytes: Uint8Array, { from }: Span): boolean => {
+  try {
+    endOfValue(bytes, from, DEEPEST_VALUE);
+    return true;
+  } catch (error) {
+    if (error instanceof TooDeep) return false;
+    throw error;
+  }
 };
 
-const blockOf = (value: unknown): Block => {
-  const fields = fieldsOf(value, 'a resource');
+// Names are indexed, and all of them stand in one event.
+const LONGEST_NAME = 255;
+const MOST_OUTPUTS = 5_000;
+
+/** Types of outputs are kept up to this size, all together: more fits no event. */
+const LARGEST_TYPES = 512 * 1024;
+
+const NULL = Buffer.from('null');
+
+type OutputSpans = { readonly name: string; readonly sensitive?: Span; readonly type?: Span; readonly value?: Span };
+
+const outputAt = (bytes: Uint8Array, name: string, span: Span): OutputSpans => {
+  if (name.length > LONGEST_NAME) throw refuse(`the name of an output is longer than ${LONGEST_NAME} characters`);
+  if (!isStorable(name)) throw refuse('the name of an output has characters that are not allowed');
+  const output = objectAt(bytes, span.from, `output ${JSON.stringify(name)}`);
+  return { name, ...membersOf(bytes, output, ['sensitive', 'type', 'value']).spans };
+};
+
+const lengthOf = (span: Span | undefined): number => (span ? span.to - span.from : 0);
+
+/** The type, and its first word alone where all of it is too much. */
+const typeAt = (bytes: Uint8Array, span: Span | undefined, isKept: boolean): unknown => {
+  if (isAbsent(bytes, span)) return null;
+  if (isKept || kindOf(bytes, span) !== 'array') return lengthOf(span) <= LARGEST_TYPES ? valueAt(bytes, span) : '';
+  let first: Span | undefined;
+  eachElement(bytes, span.from, (from) => {
+    const to = endOfValue(bytes, from);
+    first ??= { from, to };
+    return to;
+  });
+  return [lengthOf(first) <= LONGEST_NAME && first ? valueAt(bytes, first) : ''];
+};
+
+const isTrue = (bytes: Uint8Array, span: Span | undefined): boolean =>
+  span !== undefined && kindOf(bytes, span) === 'boolean' && valueAt(bytes, span) === true;
+
+const outputsAt = (bytes: Uint8Array, span: Span | undefined): readonly StateOutput[] => {
+  if (isAbsent(bytes, span)) return [];
+  const found = new Map<string, Span>();
+  eachMember(bytes, objectAt(bytes, span.from, 'outputs'), (name, from) => {
+    const to = endOfValue(bytes, from);
+    found.set(name, { from, to });
+    return to;
+  });
+  if (found.size > MOST_OUTPUTS) throw refuse(`it has more than ${MOST_OUTPUTS} outputs`);
+  const outputs = [...found].map(([name, value]) => outputAt(bytes, name, value));
+  const areTypesKept = outputs.reduce((sum, { type }) => sum + lengthOf(type), 0) <= LARGEST_TYPES;
+  return outputs.map(({ name, sensitive, type: typeSpan, value }) => {
+    const what = `output ${JSON.stringify(name)}`;
+    const type = typeAt(bytes, typeSpan, areTypesKept);
+    if (type !== null && !(areTypesKept ? isCtyType(type) : isTypeWord(type))) {
+      throw refuse(`the type of ${what} is not one`);
+    }
+    if (value && !isShallow(bytes, value)) throw refuse(`the value of ${what} is too deep`);
+    return {
+      name,
+      sensitive: isTrue(bytes, sensitive),
+      type: wordOf(type as CtyType | null, value ? kindOf(bytes, value) : 'null'),
+      detailedType: areTypesKept ? (type as CtyType | null) : null,
+      value: value ? compacted(bytes, value) : NULL,
+    };
+  });
+};
+
+const MOST_INSTANCES = 1_000_000;
+
+type Index = { readonly index: string | number | null; readonly to: number };
+
+const indexAt = (bytes: Uint8Array, from: number): Index => {
   const what = 'an instance of a resource';
-  const indexes = listOf(fields['instances'], 'the instances of a resource').map((instance) => indexOf(instance, what));
-  return {
-    managed: fields['mode'] === 'managed',
-    type: textOf(fields['type'], 'the type of a resource'),
-    name: textOf(fields['name'], 'the name of a resource'),
-    module: optionalText(fields['module'], 'the module of a resource'),
-    provider: textOf(fields['provider'], 'the provider of a resource'),
-    // An object that is being replaced stands beside its successor under the same index ("deposed"): one instance.
-    indexes: [...new Set(indexes)],
-  };
+  const { spans, to } = membersOf(bytes, objectAt(bytes, from, what), ['index_key']);
+  const key = spans.index_key;
+  return { index: isAbsent(bytes, key) ? null : (numberAt(bytes, key) ?? textAt(bytes, key, what)), to };
 };
 
-const PROVIDER = /provider\["([^"]+)"\]/;
+const BLOCK = ['mode', 'type', 'name', 'module', 'provider', 'instances'] as const;
 
-/** `module.a.provider["registry.terraform.io/hashicorp/aws"].west` → `hashicorp/aws` */
-const providerName = (provider: string): string =>
-  (PROVIDER.exec(provider)?.[1] ?? provider).split('/').slice(-2).join('/');
+type Block = { readonly block: ResourceBlock; readonly to: number };
 
-const resourcesOf = ({ type, name, module, provider, indexes }: Block): StateResource[] =>
-  indexes.map((index) => ({
-    address: `${module === null ? '' : `${module}.`}${type}.${name}${index === null ? '' : `[${JSON.stringify(index)}]`}`,
-    type,
-    name,
-    module: module ?? 'root',
-    provider: providerName(provider),
-    index: index === null ? null : String(index),
-  }));
+const blockAt = (bytes: Uint8Array, from: number, mostInstances: number): Block => {
+  const { spans, to } = membersOf(bytes, objectAt(bytes, from, 'a resource'), BLOCK);
+  const { mode, type, name, module, provider, instances } = spans;
+  // An object that is being replaced stands beside its successor under the same index ("deposed"): one instance.
+  const indexes = new Set<string | number | null>();
+  const list = listAt(bytes, instances, 'the instances of a resource');
+  if (list) {
+    eachElement(bytes, list.from, (instance) => {
+      const { index, to: end } = indexAt(bytes, instance);
+      indexes.add(index);
+      if (indexes.size > mostInstances) throw refuse(`it has more than ${MOST_INSTANCES} resource instances`);
+      return end;
+    });
+  }
+  const block = {
+    managed: isString(bytes, mode) && textAt(bytes, mode, 'the mode of a resource') === 'managed',
+    type: textAt(bytes, type, 'the type of a resource'),
+    name: textAt(bytes, name, 'the name of a resource'),
+    module: optionalTextAt(bytes, module, 'the module of a resource'),
+    provider: textAt(bytes, provider, 'the provider of a resource'),
+    indexes: [...indexes],
+  };
+  return { block, to };
+};
 
-const countBy = (blocks: readonly Block[], key: (block: Block) => string): Counts => {
+const blocksAt = (bytes: Uint8Array, span: Span | undefined): readonly ResourceBlock[] => {
+  const blocks: ResourceBlock[] = [];
+  let instances = 0;
+  const list = listAt(bytes, span, 'resources');
+  if (list) {
+    eachElement(bytes, list.from, (element) => {
+      const { block, to } = blockAt(bytes, element, MOST_INSTANCES - instances);
+      instances += block.indexes.length;
+      // A block without instances counts nowhere.
+      if (block.indexes.length > 0) blocks.push(block);
+      return to;
+    });
+  }
+  return blocks;
+};
+
+const countBy = (blocks: readonly ResourceBlock[], key: (block: ResourceBlock) => string): Counts => {
   const counts = new Map<string, Map<string, number>>();
   for (const block of blocks) {
-    if (block.indexes.length === 0) continue;
     const types = counts.get(key(block)) ?? new Map<string, number>();
     const type = `${block.managed ? '' : 'data.'}${block.type.replaceAll('_', '-')}`;
     counts.set(key(block), types.set(type, (types.get(type) ?? 0) + block.indexes.length));
@@ -169,95 +210,84 @@ const countBy = (blocks: readonly Block[], key: (block: Block) => string): Count
   return Object.fromEntries([...counts].map(([name, types]) => [name, Object.fromEntries(types)]));
 };
 
-/** OpenTofu can encrypt the file before it leaves: then only the way to its serial and lineage is open to us. */
-const isSealed = (file: Fields): boolean =>
-  typeof file['encrypted_data'] === 'string' && typeof file['encryption_version'] === 'string';
+const TOP = [
+  'version',
+  'serial',
+  'lineage',
+  'terraform_version',
+  'outputs',
+  'resources',
+  'encrypted_data',
+  'encryption_version',
+] as const;
 
-const versionOf = (file: Fields): void => {
-  const { version } = file;
-  if (version === 4) return;
-  throw refuse(typeof version === 'number' ? `its format is ${version}, only 4 is supported` : 'it is not a state');
+type Top = { readonly [Name in (typeof TOP)[number]]?: Span };
+
+const topOf = (bytes: Uint8Array): Top => {
+  try {
+    const from = startOf(bytes);
+    // What is no object may be no JSON either, and that is the first thing to say.
+    if (kindOf(bytes, { from }) !== 'object') checkEnd(bytes, endOfValue(bytes, from));
+    const { spans, to } = membersOf(bytes, objectAt(bytes, from, 'it'), TOP);
+    checkEnd(bytes, to);
+    return spans;
+  } catch (error) {
+    // No text of a parser: it would quote the file, which may hold secrets.
+    if (error instanceof NotJson) throw refuse('it is not JSON');
+    if (error instanceof TooDeep) throw refuse(`it is ${error.message}`);
+    throw error;
+  }
 };
 
-/** Throws `unprocessable`, with a text that quotes no content, for whatever is not a state file. */
+/** OpenTofu can encrypt the file before it leaves: then only the way to its serial and lineage is open to us. */
+const isSealed = (bytes: Uint8Array, top: Top): boolean =>
+  isString(bytes, top.encrypted_data) && isString(bytes, top.encryption_version);
+
+const checkVersion = (bytes: Uint8Array, span: Span | undefined): void => {
+  const version = numberAt(bytes, span);
+  if (version === 4) return;
+  throw refuse(version === null ? 'it is not a state' : `its format is ${version}, only 4 is supported`);
+};
+
+/**
+ * Throws `unprocessable`, with a text that quotes no content, for whatever is not a state file. Of the file only what is
+ * returned is built in memory.
+ */
 export const parseStateFile = (bytes: Uint8Array): StateFile => {
-  const file = json(bytes);
-  const sealed = isSealed(file);
-  if (!sealed) versionOf(file);
-  const blocks = sealed ? [] : listOf(file['resources'], 'resources').map(blockOf);
-  const outputs = sealed ? [] : Object.entries(fieldsOf(file['outputs'] ?? {}, 'outputs'));
-  if (outputs.length > MOST_OUTPUTS) throw refuse(`it has more than ${MOST_OUTPUTS} outputs`);
+  const top = topOf(bytes);
+  const sealed = isSealed(bytes, top);
+  if (!sealed) checkVersion(bytes, top.version);
+  const blocks = sealed ? [] : blocksAt(bytes, top.resources);
   return {
-    serial: serialOf(file),
-    lineage: optionalText(file['lineage'], 'lineage'),
-    terraformVersion: optionalText(file['terraform_version'], 'terraform_version'),
-    outputs: outputs.map(([name, value]) => outputOf(name, value)),
-    resources: blocks.filter((block) => block.managed).flatMap(resourcesOf),
+    serial: serialAt(bytes, top.serial),
+    lineage: optionalTextAt(bytes, top.lineage, 'lineage'),
+    terraformVersion: optionalTextAt(bytes, top.terraform_version, 'terraform_version'),
+    outputs: sealed ? [] : outputsAt(bytes, top.outputs),
+    blocks,
+    resources: blocks.reduce((sum, { managed, indexes }) => sum + (managed ? indexes.length : 0), 0),
     providers: countBy(blocks, ({ provider }) => provider),
     modules: countBy(blocks, ({ module }) => module ?? 'root'),
   };
 };
 
-const bytesIn = (characters: string): ReadonlySet<number> => new Set(Buffer.from(characters));
-
-const [QUOTE, BACKSLASH] = Buffer.from('"\\');
-const OPENING = bytesIn('{[');
-const CLOSING = bytesIn('}]');
-const BETWEEN = bytesIn(' \t\r\n,:');
-
-/** The next byte that means something. */
-const next = (bytes: Uint8Array, start: number): number => {
-  let at = start;
-  while (BETWEEN.has(bytes[at] ?? 0)) at += 1;
-  return at;
-};
-
-const endOfString = (bytes: Uint8Array, start: number): number => {
-  let at = start + 1;
-  while (bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
-};
-
-const endOfValue = (bytes: Uint8Array, start: number): number => {
-  let depth = 0;
-  for (let at = start; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    // What ends a number or a word is not its own.
-    if (depth === 0 && at > start && (BETWEEN.has(byte) || CLOSING.has(byte))) return at;
-    if (byte === QUOTE) at = endOfString(bytes, at) - 1;
-    else if (OPENING.has(byte)) depth += 1;
-    else if (CLOSING.has(byte)) depth -= 1;
-  }
-  return bytes.length;
-};
-
-/** Where the values of `serial` stand, from and to. More than one only in files made by hand. */
-const serialsIn = (bytes: Uint8Array): readonly (readonly [number, number])[] => {
-  const found: [number, number][] = [];
-  let at = next(bytes, bytes.findIndex((byte) => OPENING.has(byte)) + 1);
-  while (bytes[at] === QUOTE) {
-    const end = endOfString(bytes, at);
-    const from = next(bytes, end);
-    const to = endOfValue(bytes, from);
-    if (JSON.parse(Buffer.from(bytes.subarray(at, end)).toString()) === 'serial') found.push([from, to]);
-    at = next(bytes, to);
-  }
-  return found;
-};
-
 /**
- * The same state under another serial. Not parsed and written anew: numbers of attributes may be larger than JavaScript's
- * and would come back as others. The bytes are those of a state that parseStateFile has taken.
+ * The same state under another serial. Not parsed and written again: numbers of attributes may be larger than
+ * JavaScript's and would change. The bytes are those of a state that parseStateFile accepts.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Buffer => {
-  if (isSealed(json(bytes))) {
+  if (isSealed(bytes, topOf(bytes))) {
     throw conflict('The state is encrypted by its owner, and its serial with it: only they can bring it back');
   }
   const pieces: Uint8Array[] = [];
   let done = 0;
-  for (const [from, to] of serialsIn(bytes)) {
-    pieces.push(bytes.subarray(done, from), Buffer.from(String(serial)));
-    done = to;
-  }
+  eachMember(bytes, startOf(bytes), (name, from) => {
+    const to = endOfValue(bytes, from);
+    // More than once only in files made by hand.
+    if (name === 'serial') {
+      pieces.push(bytes.subarray(done, from), Buffer.from(String(serial)));
+      done = to;
+    }
+    return to;
+  });
   return Buffer.concat([...pieces, bytes.subarray(done)]);
 };

@@ -1,21 +1,38 @@
-import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req, StreamableFile } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, pageDocument, pageOf, shownOf, type Document, type Query as QueryOf } from '#json-api';
+import {
+  document,
+  JSON_API,
+  pageDocument,
+  pageOf,
+  shownOf,
+  type Document,
+  type Page,
+  type Query as QueryOf,
+} from '#json-api';
 import { Reads } from '#reads';
 import { shownState, type StateRead } from './reads.events.js';
+import { pageWithin } from './page-within.js';
+import { SplicedDocument } from './spliced.document.js';
+import { byName } from './state-extract.js';
 import { outputResource } from './state-versions.document.js';
 import { currentStateVersion, outputFor, stateVersionFor, type OutputRow } from './state-versions.queries.js';
-import { StateFiles } from './state.files.js';
+import { StateExtracts, type ExtractedVersion, type OutputValues } from './state.extracts.js';
 
-/** Outputs of state versions. Their values are read from the state file at each request and kept nowhere else. */
+/** Bytes of values on one page: pages are smaller where values are large. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+type Shown = { readonly outputs: readonly OutputRow[]; readonly values: OutputValues | null };
+
+/** Outputs of state versions. Their values go from the store to the client, piece by piece. */
 @Controller('api/v2')
 export class StateVersionOutputsController {
   constructor(
     private readonly database: Database,
-    private readonly files: StateFiles,
+    private readonly extracts: StateExtracts,
     private readonly reads: Reads,
   ) {}
 
@@ -25,16 +42,18 @@ export class StateVersionOutputsController {
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
-  ): Promise<Document> {
-    const page = pageOf(query);
+  ): Promise<StreamableFile> {
+    const asked = pageOf(query);
     const row = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
     if (row.status.startsWith('backing_data_')) throw notFound('The state is not here');
-    const { outputs } = row;
-    const shown = shownOf(outputs, page);
-    const values = await this.valuesOf(id, shown);
+    const outputs = row.outputs.toSorted(byName);
+    const values = await this.valuesOf(row, outputs);
+    const lengths = outputs.map(({ name }) => values?.lengthOf(name) ?? 0);
+    const page: Page = { ...asked, size: pageWithin(lengths, asked.size, PAGE_BYTES) };
     await this.reads.record<StateRead>(actor, row.organization, shownState(row, 'outputs'));
-    const data = shown.map((output) => outputResource(output, values.get(output.name)));
-    return pageDocument(data, page, outputs.length, request.url);
+    return this.send({ outputs: shownOf(outputs, page), values }, (data) =>
+      pageDocument(data, page, outputs.length, request.url),
+    );
   }
 
   /** All on one page: the CLI follows none, and asks for sensitive values one by one (clients.md §7). */
@@ -43,29 +62,45 @@ export class StateVersionOutputsController {
     @Param('id') id: string,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
-  ): Promise<Document> {
+  ): Promise<StreamableFile> {
     const current = await currentStateVersion(this.database, actor, 'read-state-outputs', id);
-    const outputs = current?.outputs ?? [];
+    const outputs = (current?.outputs ?? []).toSorted(byName);
     const open = outputs.filter(({ sensitive }) => !sensitive);
-    const values = await this.valuesOf(current?.id ?? '', open);
+    const values = current && (await this.valuesOf(current, open));
     if (current) await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'outputs'));
-    const data = outputs.map((output) =>
-      outputResource(output, output.sensitive ? null : (values.get(output.name) ?? null)),
+    const page = { number: 1, size: Math.max(outputs.length, 1) };
+    return this.send(
+      { outputs, values },
+      (data) => pageDocument(data, page, outputs.length, request.url),
+      ({ sensitive }) => !sensitive,
     );
-    return pageDocument(data, { number: 1, size: Math.max(outputs.length, 1) }, outputs.length, request.url);
   }
 
   @Get('state-version-outputs/:id')
-  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
     const output = await outputFor(this.database, actor, id);
-    const values = await this.valuesOf(output.stateVersion, [output]);
     const version = { id: output.stateVersion, workspace: output.workspace };
+    const values = await this.valuesOf({ ...version, organization: output.organization }, [output]);
     await this.reads.record<StateRead>(actor, output.organization, shownState(version, 'outputs'));
-    return document(outputResource(output, values.get(output.name)));
+    return this.send({ outputs: [output], values }, ([data]) => document(data ?? null));
   }
 
-  /** The file is opened only where a value is wanted of it. */
-  private async valuesOf(stateVersion: string, outputs: readonly OutputRow[]): Promise<ReadonlyMap<string, unknown>> {
-    return outputs.length > 0 ? this.files.outputValues(stateVersion) : new Map<string, unknown>();
+  /** Null where no value is wanted: then no file is opened. */
+  private async valuesOf(version: ExtractedVersion, outputs: readonly OutputRow[]): Promise<OutputValues | null> {
+    return outputs.length > 0 ? this.extracts.outputs(version) : null;
+  }
+
+  private send(
+    { outputs, values }: Shown,
+    documentOf: (data: readonly ReturnType<typeof outputResource>[]) => Document,
+    hasValue: (output: OutputRow) => boolean = () => true,
+  ): StreamableFile {
+    const spliced = new SplicedDocument();
+    const resources = outputs.map((output) => outputResource(output, hasValue(output) ? spliced.placeholder : null));
+    const names = outputs.filter(hasValue).map(({ name }) => name);
+    const content = spliced.stream(documentOf(resources), values?.of(names) ?? none());
+    return new StreamableFile(content, { type: JSON_API });
   }
 }
+
+const none = async function* (): AsyncGenerator<never> {};

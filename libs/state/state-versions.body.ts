@@ -1,20 +1,8 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { parseBody, resourceBody, toOneInput } from '#json-api';
-
-/** Line breaks are fine: `base64` at the command line makes them. */
-const compact = (text: string): string => text.replaceAll(/\s/g, '');
-
-/**
- * Node's own decoder skips what it does not know, so it would store something else than was sent. Not one pattern for
- * the whole: states have hundreds of megabytes, and the pattern's repetition would need a stack of that size.
- */
-const isBase64 = (text: string): boolean => {
-  const letters = compact(text);
-  const padding = letters.endsWith('==') ? 2 : letters.endsWith('=') ? 1 : 0;
-  return letters.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(letters.slice(0, letters.length - padding));
-};
+import { parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
+import { isBase64 } from './inline-state.js';
+import { valueOf, type CreationReading, type StateReading } from './state.reading.js';
 
 const base64 = (name: string) =>
   z
@@ -22,16 +10,13 @@ const base64 = (name: string) =>
     .refine(isBase64, { error: `${name} must be Base64` })
     .nullish();
 
-const decoded = (text: string | null | undefined): Buffer | null =>
-  text ? Buffer.from(compact(text), 'base64') : null;
-
 /** clients.md §4. `json-state-outputs` is checked and left: outputs are read from the state itself. */
 const createBody = resourceBody(
   'state-versions',
   z.object({
     serial: z.int().min(0),
     md5: z.string().regex(/^[0-9a-f]{32}$/i, { error: 'Md5 must be 32 hexadecimal digits' }),
-    lineage: z.string().max(255).nullish(),
+    lineage: text(255).nullish(),
     force: z.boolean().nullish(),
     state: base64('State'),
     'json-state': base64('Json state'),
@@ -43,7 +28,7 @@ const createBody = resourceBody(
 const rollbackBody = resourceBody(
   'state-versions',
   z.unknown().optional(),
-  z.object({ 'rollback-state-version': z.object({ data: z.object({ id: z.string() }) }) }),
+  z.object({ 'rollback-state-version': requiredToOne }),
 );
 
 /** The id of the version that is to be brought back. */
@@ -56,25 +41,23 @@ export type NewStateVersion = {
   readonly lineage: string | null;
   readonly force: boolean;
   readonly run: string | null;
-  readonly state: Buffer | null;
-  readonly jsonState: Buffer | null;
+  readonly state: { readonly bytes: Uint8Array; readonly reading: StateReading } | null;
+  readonly jsonState: Uint8Array | null;
 };
 
-export const newStateVersion = (body: unknown): NewStateVersion => {
-  const { attributes, relationships } = parseBody(createBody, body).data;
+/** The input of a creation. Throws `unprocessable` for what is wrong with the attributes, then with the state. */
+export const newStateVersion = ({ document, state, jsonState }: CreationReading): NewStateVersion => {
+  const { attributes, relationships } = parseBody(createBody, JSON.parse(document)).data;
   const { serial, lineage } = attributes;
-  const state = decoded(attributes.state);
   const md5 = attributes.md5.toLowerCase();
-  if (state && createHash('md5').update(state).digest('hex') !== md5) {
-    throw unprocessable('Md5 is not that of the state', 'md5');
-  }
+  if (state && state.md5 !== md5) throw unprocessable('Md5 is not that of the state', 'md5');
   return {
     serial,
     md5,
     lineage: lineage || null,
     force: attributes.force ?? false,
     run: relationships?.run?.data?.id || null,
-    state,
-    jsonState: decoded(attributes['json-state']),
+    state: state && { bytes: state.bytes, reading: valueOf(state.reading) },
+    jsonState,
   };
 };

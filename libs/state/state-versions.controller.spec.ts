@@ -603,6 +603,9 @@ describe('the log and the views', () => {
 it('a workspace that is not there has no states, and a body of another type makes none', async () => {
   const post = (body: object) => server.post('/api/v2/workspaces/ws-none/state-versions', body);
   expect((await post(createBody({}, aState()))).status).toBe(404);
-  expect((await post(resource('workspaces'))).status).toBe(422);
+  expect((await post(resource('workspaces'))).status).toBe(404);
+  const id = await lockedWorkspace(server);
+  expect((await server.post(`/api/v2/workspaces/${id}/state-versions`, resource('workspaces'))).status).toBe(422);
+  expect((await server.post(`/api/v2/workspaces/${id}/state-versions`)).status).toBe(422);
   expect((await server.get('/api/v2/workspaces/ws-none/current-state-version')).status).toBe(404);
 });

@@ -1,9 +1,9 @@
+import { Readable } from 'node:stream';
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   document,
@@ -20,7 +20,7 @@ import { CurrentRuns } from '#workspaces/to-workspace';
 import type { BackingDataCommand } from './backing-data.js';
 import { ToBackingData } from './backing-data.handler.js';
 import type { StateRead } from './reads.events.js';
-import { newStateVersion, rolledBack } from './state-versions.body.js';
+import { rolledBack } from './state-versions.body.js';
 import { includedWith, stateVersionIncludes, type Includes } from './state-versions.include.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersion, RollBackState } from './state-versions.handler.js';
@@ -31,10 +31,7 @@ import {
   type StateVersionFilter,
   type StateVersionRow,
 } from './state-versions.queries.js';
-import { StateFiles } from './state.files.js';
-
-/** A state comes along in Base64, a third longer than it is. */
-const INLINE_LIMIT = 256 * 1024 * 1024;
+import { StateExtracts } from './state.extracts.js';
 
 const statusOf = (query: QueryOf): string | undefined => parameter(query, 'filter[status]');
 
@@ -51,16 +48,22 @@ export class StateVersionsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly files: StateFiles,
+    private readonly extracts: StateExtracts,
     private readonly renderer: StateVersionRenderer,
     private readonly runs: CurrentRuns,
     private readonly reads: Reads,
   ) {}
 
   @Post('workspaces/:id/state-versions')
-  @RouteConfig({ bodyLimit: INLINE_LIMIT })
-  async create(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new AddStateVersion(id, newStateVersion(body), actor));
+  @ConfigureRoute({ rawBody: true })
+  async create(
+    @Param('id') id: string,
+    @Body() body: Readable | undefined,
+    @Req() { headers }: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
+    const row = await this.bus.execute(new AddStateVersion(id, body ?? Readable.from([]), announced, actor));
     return document(await this.renderer.resource(row, actor));
   }
 
@@ -153,7 +156,7 @@ export class StateVersionsController {
     includes: Includes | null,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
-    const { files, runs } = this;
-    return includes ? includedWith(this.database, rows, includes, { actor, files, runs }) : undefined;
+    const { extracts, runs } = this;
+    return includes ? includedWith(this.database, rows, includes, { actor, extracts, runs }) : undefined;
   }
 }

@@ -1,25 +1,34 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conflict, notFound } from '#kernel';
 import type { Actor } from '#access';
 import { MIB, received } from '#blob-store';
 import { Database } from '#event-store';
-import { withSerial } from './state-file.js';
-import type { NewStateVersion } from './state-versions.body.js';
-import { demandCreation, rollbackSource, uploadTarget, type StateVersionRow } from './state-versions.queries.js';
+import { newStateVersion, type NewStateVersion } from './state-versions.body.js';
+import {
+  demandCreation,
+  demandRun,
+  rollbackSource,
+  uploadTarget,
+  type StateVersionRow,
+} from './state-versions.queries.js';
+import { InlineStateLimit } from './inline-state.limit.js';
 import { StateBirths } from './state.births.js';
 import { StateFiles, type FileKind } from './state.files.js';
+import { StateReaders } from './state.readers.js';
 import { StateUploads } from './state.uploads.js';
 
-/** Most that one upload may be. A state is parsed as a whole; its JSON form is only stored, and longer. */
+/** Most that one upload may be. A state is read in memory; its JSON form is only stored, and longer. */
 const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: 256 * MIB, 'json-state': 1024 * MIB };
 
 /** Resolves to the version made, or to the one that this repeats. */
 export class AddStateVersion extends Command<StateVersionRow> {
   constructor(
     readonly workspace: string,
-    readonly input: NewStateVersion,
+    /** The request's body as it arrives: no byte of it is read before the caller is known to be allowed to. */
+    readonly body: Readable,
+    /** Bytes of it, where the request says so. */
+    readonly announced: number | null,
     readonly actor: Actor,
   ) {
     super();
@@ -50,15 +59,29 @@ export class ReceiveStateFile extends Command<void> {
 
 @CommandHandler(AddStateVersion)
 export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> {
+  /** A request runs again when its caller's access has changed, and its body arrives once. */
+  private readonly inputs = new WeakMap<Readable, NewStateVersion>();
+
   constructor(
     private readonly database: Database,
     private readonly births: StateBirths,
+    private readonly readers: StateReaders,
+    private readonly limit: InlineStateLimit,
   ) {}
 
-  async execute({ workspace, input, actor }: AddStateVersion): Promise<StateVersionRow> {
-    // Nobody's file is looked into or stored before it is known that they may.
-    await demandCreation(this.database, actor, workspace, input.run);
+  async execute({ workspace, body, announced, actor }: AddStateVersion): Promise<StateVersionRow> {
+    // No file is read or stored before it is known that the caller may create state.
+    const organization = await demandCreation(this.database, actor, workspace);
+    const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
+    if (input.run !== null) await demandRun(this.database, workspace, input.run);
     return this.births.create(workspace, { ...input, rollbackOf: null }, actor);
+  }
+
+  private async read(organization: string, body: Readable, announced: number | null): Promise<NewStateVersion> {
+    const bytes = await this.limit.bytesOf(body, announced);
+    const input = newStateVersion(await this.readers.readCreation(organization, bytes, this.limit.fileBytes));
+    this.inputs.set(body, input);
+    return input;
   }
 }
 
@@ -68,14 +91,16 @@ export class RollBackStateHandler implements ICommandHandler<RollBackState> {
     private readonly database: Database,
     private readonly births: StateBirths,
     private readonly files: StateFiles,
+    private readonly readers: StateReaders,
   ) {}
 
   async execute({ workspace, stateVersion, actor }: RollBackState): Promise<StateVersionRow> {
-    const { serial, lineage } = await rollbackSource(this.database, actor, workspace, stateVersion);
-    const bytes = await this.files.bytes(stateVersion);
-    if (!bytes) throw conflict('The data of that state version has just been deleted');
-    const state = withSerial(bytes, serial);
-    const md5 = createHash('md5').update(state).digest('hex');
+    const { organization, serial, lineage } = await rollbackSource(this.database, actor, workspace, stateVersion);
+    const size = await this.files.size(stateVersion, 'state');
+    const load = (): Promise<Uint8Array | null> => this.files.bytes(stateVersion);
+    const state = size === null ? null : await this.readers.renumber(organization, size, load, serial);
+    if (!state) throw conflict('The data of that state version has just been deleted');
+    const { md5 } = state;
     // The documented JSON format tells no serial: it is the same file.
     const jsonState = await this.files.content(stateVersion, 'json-state');
     const input = { serial, md5, lineage, force: false, run: null, rollbackOf: stateVersion, state, jsonState };

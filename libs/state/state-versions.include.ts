@@ -4,9 +4,10 @@ import { relatedTeams, relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
 import { includesOf, readRelated, type Query, type Related, type Resource } from '#json-api';
 import type { CurrentRuns } from '#workspaces/to-workspace';
+import { byName } from './state-extract.js';
 import { outputResource } from './state-versions.document.js';
 import type { StateVersionRow } from './state-versions.queries.js';
-import type { StateFiles } from './state.files.js';
+import { ValueBudget, type StateExtracts } from './state.extracts.js';
 
 const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
 
@@ -14,20 +15,20 @@ export type Includes = ReadonlySet<(typeof INCLUDES)[number]>;
 
 export const stateVersionIncludes = (query: Query): Includes | null => includesOf(query, INCLUDES);
 
-type Neighbours = { readonly actor: Actor; readonly files: StateFiles; readonly runs: CurrentRuns };
+type Neighbours = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
 
 /** What the includes ask for, in one more statement at the most. */
 export const includedWith = async (
   database: Database,
   rows: readonly StateVersionRow[],
   includes: Includes,
-  { actor, files, runs }: Neighbours,
+  { actor, extracts, runs }: Neighbours,
 ): Promise<Resource[]> => [
   ...(await readRelated(database, [
     ...(includes.has('created_by') ? creatorsOf(rows, actor, runs) : []),
     ...runsOf(rows, includes, actor, runs),
   ])),
-  ...(includes.has('outputs') ? await outputsOf(rows, files) : []),
+  ...(includes.has('outputs') ? await outputsOf(rows, extracts) : []),
 ];
 
 const creatorsOf = (rows: readonly StateVersionRow[], actor: Actor, runs: CurrentRuns): readonly Related[] => {
@@ -54,12 +55,22 @@ const runsOf = (
   return runs.related(sql`${ids}::text[]`, new Set(asked.map((name) => name.slice('run.'.length))), actor);
 };
 
-/** Values and all: who sees a state version may download the whole state. One file after the other, each as a whole. */
-const outputsOf = async (rows: readonly StateVersionRow[], files: StateFiles): Promise<Resource[]> => {
+/**
+ * Bytes of output values in one document that includes them. Outputs whose values do not fit are left out of `included`;
+ * their own address has them.
+ */
+export const INCLUDED_VALUES = 1024 * 1024;
+
+/** Values and all: who sees a state version may download the whole state. */
+const outputsOf = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
   const included: Resource[] = [];
-  for (const { id, outputs } of rows.filter((row) => row.outputs.length > 0)) {
-    const values = await files.outputValues(id);
-    included.push(...outputs.map((output) => outputResource(output, values.get(output.name))));
+  const budget = new ValueBudget(INCLUDED_VALUES);
+  for (const row of rows.filter(({ outputs }) => outputs.length > 0)) {
+    const outputs = row.outputs.toSorted(byName);
+    const names = outputs.map(({ name }) => name);
+    const values = await (await extracts.outputs(row)).parsed(names, budget);
+    const fitting = outputs.filter(({ name }) => values.has(name));
+    included.push(...fitting.map((output) => outputResource(output, values.get(output.name))));
   }
   return included;
 };

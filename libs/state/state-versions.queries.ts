@@ -89,20 +89,20 @@ export const currentStateVersion = async (
   return row.id === null ? null : row;
 };
 
-/** Refuses who may not create state in this workspace, and runs that are not its own. */
-export const demandCreation = async (
-  database: Database,
-  actor: Actor,
-  workspace: string,
-  run: string | null,
-): Promise<void> => {
-  const row = await database.row<{ organization: string; grants: readonly Grant[]; hasRun: boolean }>(sql`
-    select w.organization, ${grants(actor)} as grants,
-           exists (select 1 from runs r where r.id = ${run} and r.workspace = w.id) as "hasRun"
+/** Returns the workspace's organization. Refuses callers that may not create state in this workspace. */
+export const demandCreation = async (database: Database, actor: Actor, workspace: string): Promise<string> => {
+  const row = await database.row<{ organization: string; grants: readonly Grant[] }>(sql`
+    select w.organization, ${grants(actor)} as grants
       from workspaces w where w.id = ${workspace} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'create-state', row);
-  if (run !== null && !row.hasRun) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
+  return row.organization;
+};
+
+/** Refuses a run that is not one of the workspace. */
+export const demandRun = async (database: Database, workspace: string, run: string): Promise<void> => {
+  const found = await database.row(sql`select 1 as one from runs r where r.id = ${run} and r.workspace = ${workspace}`);
+  if (!found) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
 };
 
 /** A workspace by its id, or by the names of its organization and itself. */
@@ -172,6 +172,7 @@ export const backingDataForCommand = async (
 
 /** What is to be brought back: the version, and the serial that comes after all others. */
 export type RollbackSource = {
+  readonly organization: string;
   readonly lineage: string | null;
   readonly serial: number;
 };
@@ -182,9 +183,7 @@ export const rollbackSource = async (
   workspace: string,
   id: string,
 ): Promise<RollbackSource> => {
-  const row = await database.row<
-    RollbackSource & { organization: string; grants: readonly Grant[]; status: StateVersionStatus | null }
-  >(sql`
+  const row = await database.row<RollbackSource & { grants: readonly Grant[]; status: StateVersionStatus | null }>(sql`
     select w.organization, ${grants(actor)} as grants, v.status, v.lineage,
            (select newest.serial + 1 from state_versions newest
              where newest.workspace = w.id and newest.finalized_at is not null
@@ -213,13 +212,20 @@ export const createdOrRepeated = (
        and (v.id = ${id} or (v.status <> 'discarded' and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
      order by (v.id = ${id}) desc, v.created_in desc limit 1`);
 
-export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'md5' | 'status'>;
+export type UploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'organization' | 'md5' | 'status'>;
 
 /** For who holds a signed link: nobody is asked about. None where no file may come any more. */
 export const uploadTarget = (database: Database, id: string): Promise<UploadTarget | undefined> =>
   database.row<UploadTarget>(sql`
-    select v.id, v.workspace, v.md5, v.status from state_versions v
+    select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
+
+/** Null when it is gone. */
+export const stateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
+  const row = await database.row<{ status: StateVersionStatus }>(sql`
+    select v.status from state_versions v where v.id = ${id}`);
+  return row?.status ?? null;
+};
 
 /** Whether the version is not finalized and never will be: it is gone, discarded, or a newer one has taken its place. */
 export const isHopeless = async (database: Database, id: string): Promise<boolean> => {

@@ -4,16 +4,22 @@ import { Refused, type Sql } from '#kernel';
 import { related, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
 import { CurrentStates } from '#workspaces/to-workspace';
+import { byName } from './state-extract.js';
 import { shownState, type Shown, type StateRead } from './reads.events.js';
 import { stateVersionResource, workspaceOutputResource } from './state-versions.document.js';
-import { stateVersionsByIds, type StateVersionRow } from './state-versions.queries.js';
+import { INCLUDED_VALUES } from './state-versions.include.js';
+import { stateVersionsByIds, type OutputRow, type StateVersionRow } from './state-versions.queries.js';
+import { StateExtracts, ValueBudget } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
+
+const hasLinks = ({ status }: StateVersionRow): boolean => status === 'pending' || status === 'finalized';
 
 /** State versions as documents, with what lies beside their rows; workspaces show them as well. */
 @Injectable()
 export class StateVersionRenderer extends CurrentStates {
   constructor(
+    private readonly extracts: StateExtracts,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
     private readonly reads: Reads,
@@ -24,7 +30,8 @@ export class StateVersionRenderer extends CurrentStates {
   async resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
     return stateVersionResource(row, {
       links: this.links,
-      hasJson: await this.files.has(row.id, 'json-state'),
+      // One request to the store for each row of a page, and none for rows that show no link.
+      hasJson: hasLinks(row) && (await this.files.has(row.id, 'json-state')),
       mayUpload: may(actor, 'create-state', row),
     });
   }
@@ -41,10 +48,12 @@ export class StateVersionRenderer extends CurrentStates {
     return related<StateVersionRow>(stateVersionsByIds(ids, actor), async (rows) => {
       const included: Resource[] = [];
       const seen = rows.filter((row) => may(actor, 'read-state-outputs', row));
-      // One file after the other, for each is read as a whole.
+      const budget = new ValueBudget(INCLUDED_VALUES);
       for (const row of seen) {
-        const values = await this.openValues(row);
-        included.push(...row.outputs.map((output) => workspaceOutputResource(output, values.get(output.name) ?? null)));
+        const outputs = row.outputs.toSorted(byName);
+        const values = await this.openValues(row, outputs, budget);
+        const shown = outputs.filter(({ name, sensitive }) => sensitive || values?.has(name) !== false);
+        included.push(...shown.map((output) => workspaceOutputResource(output, values?.get(output.name) ?? null)));
       }
       await this.record(seen, 'outputs', actor);
       return included;
@@ -57,13 +66,18 @@ export class StateVersionRenderer extends CurrentStates {
     return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => shownState(row, shown)));
   }
 
-  /** None where all is sensitive; nor where the file has gone: what else is shown need not go with it. */
-  private async openValues({ id, outputs }: StateVersionRow): Promise<ReadonlyMap<string, unknown>> {
-    if (outputs.every(({ sensitive }) => sensitive)) return new Map();
+  /** Values of outputs that are not sensitive. Null where the file has gone: what else is shown need not go with it. */
+  private async openValues(
+    row: StateVersionRow,
+    outputs: readonly OutputRow[],
+    budget: ValueBudget,
+  ): Promise<ReadonlyMap<string, unknown> | null> {
+    const open = outputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name);
+    if (open.length === 0) return new Map();
     try {
-      return await this.files.outputValues(id);
+      return await (await this.extracts.outputs(row)).parsed(open, budget);
     } catch (error) {
-      if (error instanceof Refused && error.kind === 'not-found') return new Map();
+      if (error instanceof Refused && error.kind === 'not-found') return null;
       throw error;
     }
   }

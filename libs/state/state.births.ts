@@ -8,11 +8,14 @@ import { Database } from '#event-store';
 import { ToWorkspace } from '#workspaces/to-workspace';
 import type { NewStateVersion } from './state-versions.body.js';
 import { createdOrRepeated, type StateVersionRow } from './state-versions.queries.js';
+import { StateExtracts } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
+import type { StateReading } from './state.reading.js';
 import { isCertain, StateUploads } from './state.uploads.js';
 
-type Birth = Omit<NewStateVersion, 'jsonState'> & {
+type Birth = Omit<NewStateVersion, 'jsonState' | 'state'> & {
   readonly rollbackOf: string | null;
+  readonly state: { readonly bytes: Uint8Array; readonly reading: StateReading } | null;
   readonly jsonState: BlobContent | null;
 };
 
@@ -23,6 +26,7 @@ export class StateBirths {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly files: StateFiles,
+    private readonly extracts: StateExtracts,
     private readonly uploads: StateUploads,
     private readonly ids: Ids,
   ) {}
@@ -38,7 +42,7 @@ export class StateBirths {
 
   private async tell(id: string, workspace: string, birth: Birth, actor: Actor): Promise<void> {
     const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
-    const facts = state && this.uploads.factsOf(state);
+    const facts = state && this.uploads.factsOf(state.reading);
     const createdBy = personOf(actor);
     const made = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
     const data = { id, serial, lineage, md5, createdBy, run: made, rollbackOf, force, facts };
@@ -53,7 +57,10 @@ export class StateBirths {
 
   private async store(id: string, { state, jsonState }: Birth): Promise<void> {
     try {
-      if (state) await this.files.put(id, 'state', state);
+      if (state) {
+        await this.files.put(id, 'state', state.bytes);
+        await this.extracts.store(id, state.reading);
+      }
       if (jsonState) await this.files.put(id, 'json-state', jsonState);
     } catch (error) {
       // No event speaks of them yet, and none will.
@@ -73,7 +80,7 @@ export class StateBirths {
     if (jsonState) await this.files.put(first.id, 'json-state', jsonState);
     await this.files.remove(id);
     if (!state || first.status === 'finalized') return first;
-    await this.uploads.finalize(first, Readable.from([state]), actor);
+    await this.uploads.finalize(first, Readable.from([state.bytes]), actor);
     return (await createdOrRepeated(this.database, actor, first.workspace, first.id, birth)) ?? first;
   }
 }

@@ -1,12 +1,29 @@
-import { conflict, notFound } from '#kernel';
-import { BlobExists, bytesOf, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
-import { parseStateFile, type StateFile } from './state-file.js';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { conflict } from '#kernel';
+import { BlobExists, digestOf, type BlobContent, type BlobStore, type ByteRange, type StoredBlob } from '#blob-store';
 
 /** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
 export const FILE_KINDS = ['state', 'json-state'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-const keyOf = (stateVersion: string, kind: FileKind): string => `state-versions/${stateVersion}/${kind}`;
+/** What is extracted from the state, once (state-extract.ts). Nobody uploads or downloads these. */
+export const EXTRACT_KINDS = ['outputs', 'resources'] as const;
+export type ExtractKind = (typeof EXTRACT_KINDS)[number];
+
+type StoredKind = FileKind | ExtractKind;
+const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
+
+const keyOf = (stateVersion: string, kind: StoredKind): string => `state-versions/${stateVersion}/${kind}`;
+
+const PIECE = 256 * 1024;
+
+/** Bytes are encrypted as they are taken: all at once would keep the event loop from everything else. */
+const inPieces = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at > 0) await yieldToOthers();
+    yield bytes.subarray(at, at + PIECE);
+  }
+};
 
 /**
  * The files of state versions, by the version's id: the log holds no reference to them but that. A file is written once
@@ -16,9 +33,9 @@ export class StateFiles {
   constructor(private readonly blobs: BlobStore) {}
 
   /** False where there is one already; that one stays. */
-  async put(stateVersion: string, kind: FileKind, content: BlobContent): Promise<boolean> {
+  async put(stateVersion: string, kind: StoredKind, content: BlobContent): Promise<boolean> {
     try {
-      await this.blobs.put(keyOf(stateVersion, kind), content);
+      await this.blobs.put(keyOf(stateVersion, kind), content instanceof Uint8Array ? inPieces(content) : content);
       return true;
     } catch (error) {
       if (error instanceof BlobExists) return false;
@@ -26,21 +43,34 @@ export class StateFiles {
     }
   }
 
-  get(stateVersion: string, kind: FileKind): Promise<StoredBlob | null> {
-    return this.blobs.get(keyOf(stateVersion, kind));
+  get(stateVersion: string, kind: StoredKind, range?: ByteRange): Promise<StoredBlob | null> {
+    return this.blobs.get(keyOf(stateVersion, kind), range);
+  }
+
+  /** Bytes of a file; null where there is none. */
+  async size(stateVersion: string, kind: StoredKind): Promise<number | null> {
+    return (await this.blobs.head(keyOf(stateVersion, kind)))?.size ?? null;
   }
 
   async has(stateVersion: string, kind: FileKind): Promise<boolean> {
-    return (await this.blobs.head(keyOf(stateVersion, kind))) !== null;
+    return (await this.size(stateVersion, kind)) !== null;
   }
 
-  async remove(stateVersion: string, kinds: readonly FileKind[] = FILE_KINDS): Promise<void> {
+  async remove(stateVersion: string, kinds: readonly StoredKind[] = STORED_KINDS): Promise<void> {
     await Promise.all(kinds.map((kind) => this.blobs.delete(keyOf(stateVersion, kind))));
   }
 
-  async bytes(stateVersion: string): Promise<Buffer | null> {
+  /** The state in memory of its own, which can be handed to a thread. Filled as it comes: copying all at once takes long. */
+  async bytes(stateVersion: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const found = await this.get(stateVersion, 'state');
-    return found && bytesOf(found.content);
+    if (!found) return null;
+    const bytes = new Uint8Array(found.size);
+    let at = 0;
+    for await (const piece of found.content) {
+      bytes.set(piece as Uint8Array, at);
+      at += (piece as Uint8Array).length;
+    }
+    return bytes;
   }
 
   /** SHA-256 of a file; null where there is none. */
@@ -58,18 +88,5 @@ export class StateFiles {
     const found = await this.get(stateVersion, kind);
     if (!found) throw conflict('The file has just been deleted');
     yield* found.content as AsyncIterable<Uint8Array>;
-  }
-
-  /** The state of a finalized version. Throws `not-found` where its file is gone: a store was restored without it. */
-  async read(stateVersion: string): Promise<StateFile> {
-    const bytes = await this.bytes(stateVersion);
-    if (!bytes) throw notFound(`The file of state version ${stateVersion} is not in the blob store`);
-    return parseStateFile(bytes);
-  }
-
-  /** Real values of a finalized version's outputs, by name. They are kept nowhere else. */
-  async outputValues(stateVersion: string): Promise<ReadonlyMap<string, unknown>> {
-    const { outputs } = await this.read(stateVersion);
-    return new Map(outputs.map(({ name, value }) => [name, value]));
   }
 }

@@ -4,6 +4,7 @@ import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { CurrentStates } from '#workspaces/to-workspace';
 import { BackingDataHandler } from './backing-data.handler.js';
+import { InlineStateLimit } from './inline-state.limit.js';
 import { ResourcesController } from './resources.controller.js';
 import { StateFilesController } from './state-files.controller.js';
 import { StateVersionOutputsController } from './state-version-outputs.controller.js';
@@ -11,8 +12,10 @@ import { StateVersionsController } from './state-versions.controller.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersionHandler, ReceiveStateFileHandler, RollBackStateHandler } from './state-versions.handler.js';
 import { StateBirths } from './state.births.js';
+import { StateExtracts } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
+import { StateReaders } from './state.readers.js';
 import { StateUploads } from './state.uploads.js';
 
 export type StateOptions = {
@@ -22,11 +25,13 @@ export type StateOptions = {
   readonly encryptionKey: Buffer;
   /** Origin under which clients reach us, without a slash at its end. */
   readonly publicUrl: string;
+  /** Bytes of a state that may come within a request. */
+  readonly inlineLimit: number;
 };
 
 @Module({})
 export class StateModule {
-  static with({ blobs, encryptionKey, publicUrl }: StateOptions): DynamicModule {
+  static with({ blobs, encryptionKey, publicUrl, inlineLimit }: StateOptions): DynamicModule {
     return {
       module: StateModule,
       // Workspaces show their current states and outputs, and know no more of this slice than the port that they declare.
@@ -39,8 +44,11 @@ export class StateModule {
         ReceiveStateFileHandler,
         RollBackStateHandler,
         StateBirths,
+        StateExtracts,
+        StateReaders,
         StateUploads,
         StateVersionRenderer,
+        { provide: InlineStateLimit, useValue: new InlineStateLimit(inlineLimit) },
         { provide: CurrentStates, useExisting: StateVersionRenderer },
         // State holds secrets: there is no way to have it stored in the clear.
         { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },

@@ -6,25 +6,16 @@ import type { Actor } from '#access';
 import { digestOf, hashed } from '#blob-store';
 import { Database } from '#event-store';
 import { FinalizeUpload, ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
-import { parseStateFile } from './state-file.js';
-import { isHopeless, uploadTarget, type StateVersionRow } from './state-versions.queries.js';
-import { StateFiles, type FileKind } from './state.files.js';
-
-/** What a file says becomes one event: far below what an event may be, for there are envelopes around it. */
-const FACTS_MAX_BYTES = 512 * 1024;
-
-const isTooLarge = (facts: StateFacts): boolean => Buffer.byteLength(JSON.stringify(facts)) > FACTS_MAX_BYTES;
-
-/** Types of outputs are the one thing that may be left out: the CLI then reads the whole state. */
-const bounded = (facts: StateFacts): StateFacts => {
-  if (!isTooLarge(facts)) return facts;
-  const brief = { ...facts, outputs: facts.outputs.map((output) => ({ ...output, detailedType: null })) };
-  if (isTooLarge(brief)) throw unprocessable('The state file has too many outputs, modules and providers');
-  return brief;
-};
+import { isHopeless, uploadTarget, type UploadTarget } from './state-versions.queries.js';
+import { StateExtracts } from './state.extracts.js';
+import { EXTRACT_KINDS, StateFiles, type FileKind } from './state.files.js';
+import { StateReaders } from './state.readers.js';
+import type { StateReading } from './state.reading.js';
 
 /** Whether nothing was written for certain: an outage may have come after the commit. */
 export const isCertain = (error: unknown): boolean => error instanceof Refused && error.kind !== 'unavailable';
+
+const refusedMeanwhile = (): Refused => conflict('Another upload of this state version has just been refused');
 
 const alreadyUploaded = (): Refused => conflict('This state version has been uploaded already');
 
@@ -47,7 +38,8 @@ const checked = async function* (
 /**
  * How a state file and the log come to agree, whenever a process is killed.
  *
- * The file first, under the version's id, then the event: so whatever the log calls finalized is there. A process killed
+ * The file first, under the version's id, then what is extracted from it, then the event: so whatever the log calls
+ * finalized is there. A process killed
  * in between leaves a file that no event speaks of. It is not replaced by the next upload of the same version, but
  * proved to be the same content, and finalized: files are written once, so that nobody who is late can change what
  * another was told is stored. Of two uploads at once one stores the file, both then tell the workspace, and whoever
@@ -60,23 +52,24 @@ export class StateUploads {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly files: StateFiles,
+    private readonly extracts: StateExtracts,
+    private readonly readers: StateReaders,
     private readonly ids: Ids,
   ) {}
 
   /** Stores the file of a pending version and tells its workspace; `actor` null where a signed link stands for one. */
   async finalize(
-    { id, workspace, md5 }: Pick<StateVersionRow, 'id' | 'workspace' | 'md5'>,
+    { id, workspace, organization, md5 }: Omit<UploadTarget, 'status'>,
     content: AsyncIterable<Uint8Array>,
     actor: Actor | null,
   ): Promise<void> {
     const sent = createHash('sha256');
     const stored = await this.files.put(id, 'state', checked(content, md5, sent));
-    const bytes = await this.files.bytes(id);
-    // It was there a moment ago, was found to be no state, and removed.
-    if (!bytes) throw conflict('Another upload of this state version has just been refused');
     // Not by MD5: collisions can be made to order.
-    if (!stored && !createHash('sha256').update(bytes).digest().equals(sent.digest())) throw alreadyUploaded();
-    const facts = await this.factsOrNothing(id, bytes, stored);
+    if (!stored) await this.demandDigest(id, 'state', sent.digest());
+    const reading = await this.readingOrNothing(id, organization, stored);
+    await this.extracts.store(id, reading);
+    const facts = this.factsOf(reading);
     try {
       const data = { id, facts };
       await this.bus.execute(
@@ -85,7 +78,8 @@ export class StateUploads {
           : new FinalizeUpload(workspace, data),
       );
     } catch (error) {
-      if (isCertain(error) && (await isHopeless(this.database, id))) await this.files.remove(id, ['state']);
+      if (isCertain(error) && (await isHopeless(this.database, id)))
+        await this.files.remove(id, ['state', ...EXTRACT_KINDS]);
       throw error;
     }
   }
@@ -108,31 +102,29 @@ export class StateUploads {
   }
 
   private async demandDigest(id: string, kind: FileKind, sent: Buffer): Promise<void> {
-    if (!(await this.files.digest(id, kind))?.equals(sent)) throw alreadyUploaded();
+    const digest = await this.files.digest(id, kind);
+    if (!digest && kind === 'state') throw refusedMeanwhile();
+    if (!digest?.equals(sent)) throw alreadyUploaded();
   }
 
   /** Removes its own file where that is no state: nobody else can have made anything of it. */
-  private async factsOrNothing(id: string, bytes: Buffer, stored: boolean): Promise<StateFacts> {
+  private async readingOrNothing(id: string, organization: string, stored: boolean): Promise<StateReading> {
     try {
-      return this.factsOf(bytes);
+      const size = await this.files.size(id, 'state');
+      const reading =
+        size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
+      // It was there a moment ago, was found to be no state, and removed.
+      if (!reading) throw refusedMeanwhile();
+      return reading;
     } catch (error) {
-      if (stored) await this.files.remove(id, ['state']);
+      // Where it only could not be read now, the next upload of the same file is finalized.
+      if (stored && error instanceof Refused && error.kind === 'unprocessable') await this.files.remove(id, ['state']);
       throw error;
     }
   }
 
-  /** What goes into the log: not a single value. Throws `unprocessable` for what is not a state. */
-  factsOf(bytes: Buffer): StateFacts {
-    const file = parseStateFile(bytes);
-    return bounded({
-      size: bytes.length,
-      terraformVersion: file.terraformVersion,
-      resources: file.resources.length,
-      providers: file.providers,
-      modules: file.modules,
-      outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => {
-        return { id: this.ids.next('wsout'), name, sensitive, type, detailedType };
-      }),
-    });
+  /** What goes into the log: not a single value. */
+  factsOf({ facts }: Pick<StateReading, 'facts'>): StateFacts {
+    return { ...facts, outputs: facts.outputs.map((output) => ({ id: this.ids.next('wsout'), ...output })) };
   }
 }

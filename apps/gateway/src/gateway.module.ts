@@ -44,7 +44,7 @@ export class GatewayModule {
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,
-        StateModule.with({ blobs, encryptionKey, publicUrl }),
+        StateModule.with({ blobs, encryptionKey, publicUrl, inlineLimit: settings.inlineStateLimit }),
         RunsModule.with({ blobs, encryptionKey, publicUrl }),
         AgentsModule,
         RegistryModule.with({ blobs, encryptionKey, publicUrl, archiveLimit: settings.providerArchiveLimit }),

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { Refused } from '#kernel';
+import { FairQueue, type QueueLimits } from './fair-queue.js';
+
+const LIMITS: QueueLimits = { concurrency: 1, waiting: 4, waitingOfOwner: 3, waitingBytes: 100 };
+
+/** A queue whose work is ended by the test, and the order in which it began. */
+const queueWith = (limits: Partial<QueueLimits> = {}) => {
+  const queue = new FairQueue({ ...LIMITS, ...limits });
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const add = (name: string, bytes = 0): Promise<void> => {
+    const end = Promise.withResolvers<void>();
+    ends.set(name, end);
+    // The owner is the letter of the name.
+    return queue.run(name.slice(0, 1), bytes, () => {
+      begun.push(name);
+      return end.promise;
+    });
+  };
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.resolve();
+    await new Promise(setImmediate);
+  };
+  return { add, begun, end, fail: (name: string) => ends.get(name)?.reject(new Error(name)) };
+};
+
+const kindOf = (work: Promise<void>): Promise<unknown> =>
+  work.catch((error: unknown) => (error instanceof Refused ? error.kind : error));
+
+describe('a fair queue', () => {
+  it('runs one owner after the other, also if one of them sends more', async () => {
+    const { add, begun, end } = queueWith();
+    void add('a1');
+    void add('a2');
+    void add('a3');
+    void add('b1');
+    void add('c1');
+    for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) await end(name);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3']);
+  });
+
+  it('runs no more at once than it may, and continues after work that fails', async () => {
+    const { add, begun, fail } = queueWith({ concurrency: 2 });
+    const first = add('a1');
+    void add('b1');
+    void add('c1');
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['a1', 'b1']);
+    fail('a1');
+    await expect(first).rejects.toThrow('a1');
+    expect(begun).toEqual(['a1', 'b1', 'c1']);
+  });
+
+  it('refuses an owner who has too much waiting, and still accepts work of others', async () => {
+    const { add } = queueWith();
+    for (const name of ['a0', 'a1', 'a2', 'a3']) void add(name);
+    expect(await kindOf(add('a4'))).toBe('too-many');
+    void add('b1');
+    expect(await kindOf(add('c1'))).toBe('unavailable');
+  });
+
+  it('refuses what would keep too much in memory, until there is room again', async () => {
+    const { add, end } = queueWith();
+    void add('a1', 100);
+    void add('a2', 60);
+    expect(await kindOf(add('b1', 60))).toBe('unavailable');
+    await end('a1');
+    void add('b2', 60);
+    expect(await kindOf(add('c1', 60))).toBe('unavailable');
+  });
+});

@@ -1,0 +1,81 @@
+import { Refused, unavailable } from '#kernel';
+
+export type QueueLimits = {
+  /** How much runs at the same time. */
+  readonly concurrency: number;
+  /** How much may wait, of all owners and of one. */
+  readonly waiting: number;
+  readonly waitingOfOwner: number;
+  /** Bytes that may wait in memory. */
+  readonly waitingBytes: number;
+};
+
+type Waiting = { readonly bytes: number; readonly start: () => void };
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Runs work in turns: each owner's oldest work, one owner after the other. However much one owner sends, another waits
+ * for one piece of it at most.
+ */
+export class FairQueue {
+  /** By owner, the one whose turn is next first. */
+  private readonly owners = new Map<string, Waiting[]>();
+  private running = 0;
+  private waiting = 0;
+  private waitingBytes = 0;
+
+  constructor(private readonly limits: QueueLimits) {}
+
+  /** `bytes`: what the work keeps in memory while it waits. Throws `too-many` and `unavailable` where the queue is full. */
+  async run<T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T> {
+    await this.turn(owner, bytes);
+    try {
+      return await work();
+    } finally {
+      this.startNext();
+    }
+  }
+
+  private turn(owner: string, bytes: number): Promise<void> {
+    if (this.running < this.limits.concurrency) {
+      this.running += 1;
+      return Promise.resolve();
+    }
+    this.demandRoom(owner, bytes);
+    const turn = Promise.withResolvers<void>();
+    const line = this.owners.get(owner) ?? [];
+    line.push({ bytes, start: turn.resolve });
+    this.owners.set(owner, line);
+    this.waiting += 1;
+    this.waitingBytes += bytes;
+    return turn.promise;
+  }
+
+  private demandRoom(owner: string, bytes: number): void {
+    const { waiting, waitingOfOwner, waitingBytes } = this.limits;
+    if ((this.owners.get(owner)?.length ?? 0) >= waitingOfOwner) {
+      const detail = `${waitingOfOwner} states of this organization are waiting to be read. Please try again.`;
+      throw new Refused('too-many', [{ detail }], RETRY_AFTER_SECONDS);
+    }
+    if (this.waiting >= waiting || this.waitingBytes + bytes > waitingBytes) {
+      throw unavailable('Too many states are waiting to be read. Please try again.', RETRY_AFTER_SECONDS);
+    }
+  }
+
+  private startNext(): void {
+    const next = this.owners.entries().next().value;
+    if (!next) {
+      this.running -= 1;
+      return;
+    }
+    const [owner, line] = next;
+    const first = line.shift();
+    this.owners.delete(owner);
+    // Behind all others: theirs is the next turn.
+    if (line.length > 0) this.owners.set(owner, line);
+    this.waiting -= 1;
+    this.waitingBytes -= first?.bytes ?? 0;
+    first?.start();
+  }
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import {
+  compacted,
+  eachElement,
+  endOfValue,
+  membersOf,
+  NotJson,
+  rootOf,
+  TooDeep,
+  valueAt,
+  type Span,
+} from './json-scan.js';
+
+const isAccepted = (bytes: Uint8Array): boolean => {
+  try {
+    rootOf(bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof NotJson) return false;
+    throw error;
+  }
+};
+
+const parsed = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+
+const isParsed = (bytes: Uint8Array): boolean => {
+  try {
+    parsed(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('a document', () => {
+  it('has its root where JSON.parse finds it, with the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(4), fc.stringMatching(/^[ \t\r\n]*$/), (value, indent, space) => {
+        const bytes = Buffer.from(`${space}${JSON.stringify(value, null, indent)}${space}`);
+        expect(valueAt(bytes, rootOf(bytes))).toEqual(parsed(bytes));
+      }),
+    );
+  });
+
+  it('is accepted exactly when JSON.parse accepts it, after any change of a byte', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.nat(),
+        fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('{}[],:"\\0123-+.eEtfnu \t\n'))),
+        (value, where, byte) => {
+          const bytes = Buffer.from(JSON.stringify(value));
+          bytes[where % bytes.length] = byte;
+          expect([bytes.toString(), isAccepted(bytes)]).toEqual([bytes.toString(), isParsed(bytes)]);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is accepted exactly when JSON.parse accepts it, made of any tokens', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '-',
+      '01',
+      '1.',
+      '.5',
+      '1e',
+      '1e+5',
+      'null',
+      ' ',
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
+        const bytes = Buffer.from(tokens.join(''));
+        expect([tokens, isAccepted(bytes)]).toEqual([tokens, isParsed(bytes)]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    '',
+    ' ',
+    '{"a":}',
+    '{"a"}',
+    '{,}',
+    '[1,]',
+    '{"a":1,}',
+    '"\u0001"',
+    '"\\x"',
+    '"\\u12g4"',
+    '"',
+    '[}',
+    '1 2',
+    'nul',
+  ])('is refused: %j', (text) => {
+    expect(() => rootOf(Buffer.from(text))).toThrow(NotJson);
+  });
+
+  it('is refused where it is no UTF-8, at the end of a piece that is decoded too', () => {
+    expect(isAccepted(Buffer.from([0x22, 0xc3, 0x22]))).toBe(false);
+    const long = Buffer.from(`"${'x'.repeat(1024 * 1024 - 2)}éé"`);
+    expect(isAccepted(long)).toBe(true);
+    long[long.length - 2] = 0x22;
+    expect(isAccepted(long)).toBe(false);
+  });
+
+  it('may nest as deep as the limit, and no deeper', () => {
+    const nested = (depth: number): Buffer => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
+    expect(rootOf(nested(20), 20)).toEqual({ from: 0, to: 40 });
+    expect(() => rootOf(nested(21), 20)).toThrow(TooDeep);
+    expect(() => rootOf(Buffer.alloc(10_000_000, '['))).toThrow(TooDeep);
+  });
+});
+
+it('of two members with one name the last is found', () => {
+  const bytes = Buffer.from('{"a":1,"b":{"a":2},"\\u0061":3}');
+  const { a } = membersOf(bytes, rootOf(bytes).from, ['a']).spans;
+  expect(a && valueAt(bytes, a)).toBe(3);
+});
+
+it('visits each element of a list', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), fc.nat(3), (values, indent) => {
+      const bytes = Buffer.from(JSON.stringify(values, null, indent));
+      const spans: Span[] = [];
+      eachElement(bytes, rootOf(bytes).from, (from) => {
+        const to = endOfValue(bytes, from);
+        spans.push({ from, to });
+        return to;
+      });
+      expect(spans.map((span) => valueAt(bytes, span))).toEqual(parsed(bytes));
+    }),
+  );
+});
+
+it('a compacted value is the same without white space', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const bytes = Buffer.from(JSON.stringify(value, null, 2));
+      expect(Buffer.from(compacted(bytes, rootOf(bytes))).toString()).toBe(JSON.stringify(value));
+    }),
+  );
+});

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Document } from '#json-api';
+
+/**
+ * A document in which values stand that are JSON already. They go from the store to the client as bytes: no value, however
+ * large, is parsed, rendered or kept in memory as a whole.
+ */
+export class SplicedDocument {
+  /** What stands in the document in place of each value. Nobody can guess it, so no text of a caller is taken for one. */
+  readonly placeholder = randomUUID();
+
+  /** `values`: one for each placeholder, in the order in which they stand in the document. */
+  stream(document: Document, values: AsyncGenerator<AsyncIterable<Uint8Array>>): Readable {
+    const texts = JSON.stringify(document).split(`"${this.placeholder}"`);
+    return Readable.from(interleaved(texts, values), { objectMode: false });
+  }
+}
+
+const interleaved = async function* (
+  [first = '', ...texts]: readonly string[],
+  values: AsyncGenerator<AsyncIterable<Uint8Array>>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(first);
+  try {
+    for (const text of texts) {
+      const value = await values.next();
+      if (value.done) throw new Error('a document has more values than were read');
+      yield* value.value;
+      yield Buffer.from(text);
+    }
+  } finally {
+    await values.return(undefined);
+  }
+};

@@ -1,0 +1,109 @@
+import { unprocessable } from '#kernel';
+import type { StateFile } from './state-file.js';
+import { managedResources, type StateResource } from './state-resources.js';
+
+/*
+ * What is extracted from a state file, once, so that no read parses the file again. Two files for each version:
+ *
+ *   4 bytes  format, 1 (unsigned, little endian)
+ *   4 bytes  length of the index
+ *   index    JSON in UTF-8
+ *   body     outputs: their values one after the other, each as JSON; the index has [name, from, length] of each
+ *            resources: one line of JSON for each managed instance; the index has their count, and where each
+ *            LINES_APART-th line begins
+ *
+ * Offsets count from the start of the body. A reader fetches the beginning, and then only the bytes that it shows.
+ */
+const FORMAT = 1;
+export const HEADER_BYTES = 8;
+const LINES_APART = 64;
+
+export type OutputsIndex = readonly (readonly [name: string, from: number, length: number])[];
+export type ResourcesIndex = { readonly count: number; readonly offsets: readonly number[] };
+
+const headed = (index: unknown, body: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const encoded = Buffer.from(JSON.stringify(index));
+  const size = body.reduce((sum, { length }) => sum + length, HEADER_BYTES + encoded.length);
+  // Not from the pool of small buffers: this one is transferred between threads.
+  const file = new Uint8Array(size);
+  const header = new DataView(file.buffer);
+  header.setUint32(0, FORMAT, true);
+  header.setUint32(4, encoded.length, true);
+  let at = HEADER_BYTES;
+  for (const piece of [encoded, ...body]) {
+    file.set(piece, at);
+    at += piece.length;
+  }
+  return file;
+};
+
+/** The length of the index of the file that begins with these bytes. */
+export const indexLengthOf = (beginning: Uint8Array): number => {
+  const header = new DataView(beginning.buffer, beginning.byteOffset, beginning.byteLength);
+  if (beginning.length < HEADER_BYTES || header.getUint32(0, true) !== FORMAT) {
+    throw new Error('an extracted file has an unknown format');
+  }
+  return header.getUint32(4, true);
+};
+
+/** Names decide the order, so that a page of outputs is one stretch of the file. */
+export const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+  one.name < other.name ? -1 : Number(one.name > other.name);
+
+export const outputsFile = ({ outputs }: Pick<StateFile, 'outputs'>): Uint8Array<ArrayBuffer> => {
+  const sorted = outputs.toSorted(byName);
+  let from = 0;
+  const index = sorted.map(({ name, value }) => {
+    const entry = [name, from, value.length] as const;
+    from += value.length;
+    return entry;
+  });
+  return headed(
+    index satisfies OutputsIndex,
+    sorted.map(({ value }) => value),
+  );
+};
+
+const LARGEST_LIST = 128 * 1024 * 1024;
+
+export const resourcesFile = (state: StateFile): Uint8Array<ArrayBuffer> => {
+  const pieces: Uint8Array[] = [];
+  const offsets: number[] = [];
+  let [lines, size, count] = ['', 0, 0];
+  const flush = (): void => {
+    const piece = Buffer.from(lines);
+    pieces.push(piece);
+    size += piece.length;
+    lines = '';
+    if (size > LARGEST_LIST) throw unprocessable('The state file has too many resource instances to list them');
+  };
+  for (const resource of managedResources(state)) {
+    if (count % LINES_APART === 0) {
+      flush();
+      offsets.push(size);
+    }
+    lines += `${JSON.stringify(resource)}\n`;
+    count += 1;
+  }
+  flush();
+  return headed({ count, offsets } satisfies ResourcesIndex, pieces);
+};
+
+/** Where the lines of these resources lie, with a few before them: `skipped`. Null where there are none. */
+export const linesOf = (
+  { count, offsets }: ResourcesIndex,
+  first: number,
+  size: number,
+): { readonly from: number; readonly to: number | null; readonly skipped: number } | null => {
+  if (first >= count) return null;
+  const start = Math.floor(first / LINES_APART);
+  const end = Math.ceil(Math.min(first + size, count) / LINES_APART);
+  return { from: offsets[start] ?? 0, to: offsets[end] ?? null, skipped: first - start * LINES_APART };
+};
+
+export const resourcesIn = (lines: string, skipped: number, size: number): readonly StateResource[] =>
+  lines
+    .split('\n')
+    .slice(skipped, skipped + size)
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as StateResource);
