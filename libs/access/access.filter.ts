@@ -1,13 +1,16 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { unavailable } from '#kernel';
+import { unavailable, type Refused } from '#kernel';
 import type { AuthenticatedRequest } from './authenticate.guard.js';
 import type { Authenticator } from './authenticator.js';
 import { isOutdated } from './fresh.js';
 
+/** How often a request is run again because access changed in the meantime. */
 const REPEATS = 20;
 const AT_ONCE = 3;
 const PAUSE_MAX_MS = 40;
+
+const accessKeepsChanging = (): Refused => unavailable('Access is being changed. Please try again.', 1);
 
 /** Where many give and take access at the same time, they must not keep one another from it for ever. */
 const pauseBefore = (repeat: number): Promise<void> =>
@@ -37,7 +40,7 @@ export class AccessFilter implements ExceptionFilter {
     }
     const repeat = (this.repeats.get(request) ?? 0) + 1;
     if (repeat > REPEATS) {
-      this.tell(unavailable('Access is being changed. Please try again.', 1), host);
+      this.tell(accessKeepsChanging(), host);
       return;
     }
     this.repeats.set(request, repeat);

@@ -17,6 +17,8 @@ const actor: Actor = {
   teams: ['team-1'],
   standings: standingsOf([inTeam('org-1', 'core')]),
   expiredAt: null,
+  token: 'at-1',
+  subjects: '{team-1}',
   epoch: 3,
   request: { id: 'a-request', address: '192.0.2.1', userAgent: 'terraform' },
 };

@@ -31,7 +31,10 @@ export type Identity = {
   readonly teams: readonly string[];
   readonly standings: ReadonlyMap<string, ReadonlySet<Standing>>;
   readonly expiredAt: Timestamp | null;
-  /** The access epoch in which this was read (access.fresh). */
+  /** The token's id; null if no token was presented. */
+  readonly token: string | null;
+  /** What this depends on, as a Postgres array of ids, and the sum of its epochs when this was read (fresh.ts). */
+  readonly subjects: string;
   readonly epoch: number;
 };
 

@@ -11,7 +11,7 @@ import { WrongTokens } from './wrong-tokens.js';
 type Known = { readonly identity: Identity & { readonly token: string }; readonly readAt: number };
 
 const REMEMBERED = 10_000;
-// Statements check the epoch; the age is for the case that a restored backup has set the epoch back.
+// Statements check the epochs; the age is for the case that a restored backup has set them back.
 const MAX_AGE_MS = 60_000;
 
 /** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
@@ -65,8 +65,7 @@ export class Authenticator {
     const hash = hashOf(secret);
     const isUnknown = !this.known.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
-    const found = await identityByHash(this.database, hash);
-    const identity = found && { ...found.identity, token: found.token };
+    const identity = await identityByHash(this.database, hash);
     if (!identity) {
       this.known.delete(secret);
       this.wrongTokens.record(hash, address);

@@ -3,26 +3,24 @@ import type { Database } from '#event-store';
 import type { Identity } from './actor.js';
 
 /**
- * A condition for the first statement of every request: fails it where access has changed since the caller was read.
- * AccessFilter then reads the caller anew and runs the request again, so that a permission taken away is gone at
- * the next request on every gateway, without a lookup on each.
+ * A condition for the first statement of every request. It fails the statement if access has changed since the caller was
+ * read. AccessFilter then reads the caller again and repeats the request: a permission that is taken away is gone at the
+ * next request on every gateway, without a statement of its own (ADR 32).
  */
-export const fresh = (actor: Identity): Sql => {
-  const known = epochOf(actor);
-  // The function, which raises, is called only where the numbers differ: plpgsql for each statement of each request adds up.
-  return sql`case ${known} when coalesce((select epoch from access_epoch where id = 1), 0) then true
-                  else access.fresh(${known}) end`;
-};
+export const fresh = (actor: Identity): Sql =>
+  // The function, which raises, is called only if something differs: plpgsql in each statement of each request adds up.
+  sql`case when ${hasToken(actor)} and ${hasEpoch(actor)} then true else access.refuse_outdated(${actor.epoch}::bigint) end`;
 
-/**
- * The epoch in which the caller was read. The end of a run raises none: runs end all the time, and everybody would be read
- * anew. A run's token is looked for by itself instead, and where its hash is gone (forgetTokens) it has no epoch.
- */
-const epochOf = ({ kind, id, epoch }: Identity): Sql =>
-  kind === 'run'
-    ? sql`(select ${epoch}::bigint where exists (
-             select 1 from authentication_tokens t join access.token_hashes h on h.token = t.id where t.owner = ${id}))`
-    : sql`${epoch}::bigint`;
+/** A token's hash is deleted with the token, whatever ends it; for a token of a run that is the end of the run. */
+const hasToken = ({ token }: Identity): Sql =>
+  token === null ? sql`true` : sql`exists (select from access.token_hashes where token = ${token})`;
+
+/** Epochs only grow: if their sum is the same, so is each of them. */
+const hasEpoch = ({ subjects, epoch }: Identity): Sql =>
+  sql`${epoch}::bigint = (select coalesce(sum(epoch), 0) from access.epochs where subject = any (${subjects}::text[]))`;
+
+/** The subject that stands for all members of an organization, as an SQL expression: what changes the access of all of them. */
+export const membersOf = (organization: Sql): Sql => sql`${organization} || ' members'`;
 
 /** For requests that send no other statement that could carry the condition. */
 export const confirm = async (database: Database, actor: Identity): Promise<void> => {

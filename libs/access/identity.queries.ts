@@ -1,14 +1,17 @@
 import { sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { standingsOf, type Identity, type Standing, type TeamRow, type TokenKind } from './actor.js';
+import { membersOf } from './fresh.js';
 
 type IdentityRow = {
+  readonly token: string | null;
   readonly kind: TokenKind;
   readonly owner: string;
   readonly name: string;
   readonly siteAdmin: boolean | null;
   readonly organization: string | null;
   readonly expiredAt: string | null;
+  readonly subjects: string;
   readonly epoch: number;
   readonly teams: readonly TeamRow[];
   readonly memberOf: readonly string[];
@@ -16,44 +19,55 @@ type IdentityRow = {
 };
 
 /**
- * What finds out, in one row, what somebody is of whom `t` gives the columns that tokens have. Invited people are in
- * their teams already, which is worth nothing until they accept.
+ * Reads an identity in one row, and in one snapshot with the epochs of what it depends on. `t` has the columns of a token.
+ * Invited users are in their teams already, which gives them nothing until they accept.
+ *
+ * Every table that is read here needs an event that raises the epoch of its subject (libs/people/access-epochs.projection.ts).
  */
 const identityRow = (t: Sql): Sql => sql`
   select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
-         coalesce((select epoch from access_epoch where id = 1), 0) as epoch,
-         coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
-                                                       'access', m.organization_access, 'owners', mo.owners_team = m.id))
-                     from teams m join organizations mo on mo.id = m.organization
-                    where m.id = t.owner
-                       or m.id in (select team from team_members where user_id = t.owner)
-                          and not exists (select 1 from organization_memberships invited
-                                           where invited.user_id = t.owner and invited.organization = m.organization
-                                             and invited.status = 'invited')), '[]') as teams,
-         array(select organization from organization_memberships
-                where user_id = t.owner and status = 'active') as "memberOf",
+         depends.on_subjects::text as subjects,
+         (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
+         teams.list as teams, memberships.organizations as "memberOf",
          array(select closed.id from organizations closed
                 where t.kind = 'user' and not (closed.settings ->> 'userTokensEnabled')::boolean
-                  and closed.id in (select organization from organization_memberships where user_id = t.owner
-                                    union
-                                    select organization from teams x join team_members on team = x.id
-                                     where user_id = t.owner)) as "closedTo"
+                  and closed.id = any (memberships.organizations || teams.organizations)) as "closedTo"
     from (${t}) t
     left join users u on t.kind = 'user' and u.id = t.owner
     left join teams team on t.kind = 'team' and team.id = t.owner
-    left join organizations o on t.kind in ('organization', 'audit-trails') and o.id = t.owner`;
+    left join organizations o on t.kind in ('organization', 'audit-trails') and o.id = t.owner
+    cross join lateral (
+      select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+                                                   'access', m.organization_access, 'owners', mo.owners_team = m.id)),
+                      '[]') as list,
+             coalesce(array_agg(m.id), '{}') as ids, coalesce(array_agg(m.organization), '{}') as organizations
+        from teams m join organizations mo on mo.id = m.organization
+       where m.id = t.owner
+          or m.id in (select team from team_members where user_id = t.owner)
+             and not exists (select 1 from organization_memberships invited
+                              where invited.user_id = t.owner and invited.organization = m.organization
+                                and invited.status = 'invited')) teams
+    cross join lateral (
+      select array(select organization from organization_memberships
+                    where user_id = t.owner and status = 'active') as organizations) memberships
+    cross join lateral (
+      select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
+                   union select unnest(teams.ids)
+                   union select ${membersOf(sql`organization`)}
+                           from unnest(memberships.organizations || teams.organizations) as organization
+                          where t.kind = 'user') as on_subjects) depends`;
 
-/** Whom the token with this hash speaks for, and its id. */
+/** Returns the identity of the token with this hash, or null. */
 export const identityByHash = async (
   database: Database,
   hash: Buffer,
-): Promise<{ readonly identity: Identity; readonly token: string } | null> => {
+): Promise<(Identity & { readonly token: string }) | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
     identityRow(sql`
       select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`),
   );
-  return row ? { identity: identityOf(row), token: row.token } : null;
+  return row ? { ...identityOf(row), token: row.token } : null;
 };
 
 /** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
@@ -78,6 +92,8 @@ const identityOf = (row: IdentityRow): Identity => ({
   teams: teamsOf(row),
   standings: standings(row),
   expiredAt: row.expiredAt,
+  token: row.token,
+  subjects: row.subjects,
   epoch: row.epoch,
 });
 

@@ -17,6 +17,8 @@ const identity = (standing: readonly Standing[], more: Partial<Identity> = {}): 
   teams: [],
   standings: new Map([['org-1', new Set(standing)]]),
   expiredAt: null,
+  token: null,
+  subjects: '{}',
   epoch: 0,
   ...more,
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
     select id from audit_trail_entries where organization = ${organization} and ordinal % 50000 = 0 order by ordinal`);
   ids = rows.map(({ id }) => id);
   await session.close();
-  actor = await anybody(server.database, { siteAdmin: true, teams: [], standings: new Map() });
+  actor = anybody({ siteAdmin: true, teams: [], standings: new Map() });
 });
 
 afterAll(() => server.close());

@@ -5,89 +5,65 @@ import type { MembershipEvent } from './membership.js';
 import type { TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
-type OrganizationSource = Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationDeleted' }>;
-
-/** See the comment on views.access_epoch: goes with every event that gives or takes access, or a caller's name. */
-const RAISE_EPOCH = sql`
-  insert into access_epoch (id, epoch) values (1, 1)
-  on conflict (id) do update set epoch = access_epoch.epoch + 1`;
-
-type Source = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationSource;
+type Source =
+  | UserEvent
+  | MembershipEvent
+  | TeamEvent
+  | AuthenticationTokenEvent
+  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 export const access: Projection<Source> = {
   name: 'access',
-  tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens', 'access_epoch'],
+  tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {
     UserCreated: ({ username, email, siteAdmin }, { stream, time }) => sql`
       insert into users (id, username, email, site_admin, created_at)
       values (${stream}, ${username}, ${email}, ${siteAdmin}, ${time})`,
-    // Users are known by their names, in the trail and on locks.
-    UserUpdated: ({ changes: { username, email } }, { stream }) => [
-      sql`update users set username = coalesce(${username ?? null}, username), email = coalesce(${email ?? null}, email)
-           where id = ${stream}`,
-      ...(username === undefined ? [] : [RAISE_EPOCH]),
-    ],
+    UserUpdated: ({ changes: { username, email } }, { stream }) => sql`
+      update users set username = coalesce(${username ?? null}, username), email = coalesce(${email ?? null}, email)
+       where id = ${stream}`,
     // They have left everything before, in the same append; what they made is theirs still, under their id.
-    UserForgotten: (_, { stream }) => [sql`delete from users where id = ${stream}`, RAISE_EPOCH],
-    MembershipCreated: ({ user, email, status }, { stream, organization, time }) => [
-      sql`insert into organization_memberships (id, organization, user_id, email, status, created_at)
-          values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time})`,
-      RAISE_EPOCH,
-    ],
-    MembershipAccepted: (_, { stream }) => [
-      sql`update organization_memberships set status = 'active' where id = ${stream}`,
-      RAISE_EPOCH,
-    ],
-    MembershipRemoved: (_, { stream }) => [sql`delete from organization_memberships where id = ${stream}`, RAISE_EPOCH],
+    UserForgotten: (_, { stream }) => sql`delete from users where id = ${stream}`,
+    MembershipCreated: ({ user, email, status }, { stream, organization, time }) => sql`
+      insert into organization_memberships (id, organization, user_id, email, status, created_at)
+      values (${stream}, ${organization}, ${user}, ${email}, ${status}, ${time})`,
+    MembershipAccepted: (_, { stream }) => sql`
+      update organization_memberships set status = 'active' where id = ${stream}`,
+    MembershipRemoved: (_, { stream }) => sql`delete from organization_memberships where id = ${stream}`,
     TeamCreated: (born, { stream, organization, time }) => sql`
       insert into teams (id, organization, name, visibility, sso_team_id, allow_member_token_management,
                          organization_access, created_at)
       values (${stream}, ${organization}, ${born.name}, ${born.visibility}, ${born.ssoTeamId},
               ${born.allowMemberTokenManagement}, ${sql.json(born.organizationAccess)}, ${time})`,
-    TeamUpdated: ({ changes }, { stream }) => [
-      sql`update teams
-             set name = coalesce(${changes.name ?? null}, name),
-                 visibility = coalesce(${changes.visibility ?? null}, visibility),
-                 sso_team_id = case when ${changes.ssoTeamId !== undefined} then ${changes.ssoTeamId ?? null}
-                                    else sso_team_id end,
-                 allow_member_token_management =
-                   coalesce(${changes.allowMemberTokenManagement ?? null}, allow_member_token_management),
-                 organization_access = organization_access || ${sql.json(changes.organizationAccess ?? {})}::jsonb
-           where id = ${stream}`,
-      // What it may do, and the name that its tokens speak under.
-      ...(changes.organizationAccess === undefined && changes.name === undefined ? [] : [RAISE_EPOCH]),
-    ],
+    TeamUpdated: ({ changes }, { stream }) => sql`
+      update teams
+         set name = coalesce(${changes.name ?? null}, name),
+             visibility = coalesce(${changes.visibility ?? null}, visibility),
+             sso_team_id = case when ${changes.ssoTeamId !== undefined} then ${changes.ssoTeamId ?? null}
+                                else sso_team_id end,
+             allow_member_token_management =
+               coalesce(${changes.allowMemberTokenManagement ?? null}, allow_member_token_management),
+             organization_access = organization_access || ${sql.json(changes.organizationAccess ?? {})}::jsonb
+       where id = ${stream}`,
     TeamDeleted: (_, { stream }) => [
       sql`delete from team_members where team = ${stream}`,
       sql`delete from teams where id = ${stream}`,
-      RAISE_EPOCH,
     ],
-    TeamMemberAdded: ({ user }, { stream }) => [
-      sql`insert into team_members (team, user_id) values (${stream}, ${user})`,
-      RAISE_EPOCH,
-    ],
-    TeamMemberRemoved: ({ user }, { stream }) => [
-      sql`delete from team_members where team = ${stream} and user_id = ${user}`,
-      RAISE_EPOCH,
-    ],
+    TeamMemberAdded: ({ user }, { stream }) => sql`
+      insert into team_members (team, user_id) values (${stream}, ${user})`,
+    TeamMemberRemoved: ({ user }, { stream }) => sql`
+      delete from team_members where team = ${stream} and user_id = ${user}`,
     AuthenticationTokenCreated: (token, { stream, organization, time }) => sql`
       insert into authentication_tokens
         (id, kind, owner, organization, description, created_by_type, created_by, created_at, expired_at)
       values (${stream}, ${token.kind}, ${token.owner}, ${organization}, ${token.description},
               ${token.createdBy?.type ?? null}, ${token.createdBy?.id ?? null}, ${time}, ${token.expiredAt})`,
-    AuthenticationTokenDestroyed: (_, { stream }) => [
-      sql`delete from authentication_tokens where id = ${stream}`,
-      RAISE_EPOCH,
-    ],
-    // Its tokens speak under its name, in the trail and on locks; and it can close itself to tokens of users.
-    OrganizationUpdated: ({ changes: { name, userTokensEnabled } }) =>
-      name === undefined && userTokensEnabled === undefined ? null : RAISE_EPOCH,
+    AuthenticationTokenDestroyed: (_, { stream }) => sql`delete from authentication_tokens where id = ${stream}`,
     OrganizationDeleted: (_, { organization }) => [
       sql`delete from team_members where team in (select id from teams where organization = ${organization})`,
       sql`delete from teams where organization = ${organization}`,
       sql`delete from organization_memberships where organization = ${organization}`,
       sql`delete from authentication_tokens where organization = ${organization}`,
-      RAISE_EPOCH,
     ],
   },
 };

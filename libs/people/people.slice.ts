@@ -1,4 +1,5 @@
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { accessEpochs } from './access-epochs.projection.js';
 import { access } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
 import { authenticationToken } from './authentication-token.js';
@@ -23,7 +24,12 @@ export const peopleSlice: Slice = {
     aggregate('tprj', teamProject),
     aggregate('at', authenticationToken),
   ],
-  projections: [projectionOf(access), projectionOf(teamWorkspaces), projectionOf(teamProjects)],
+  projections: [
+    projectionOf(accessEpochs),
+    projectionOf(access),
+    projectionOf(teamWorkspaces),
+    projectionOf(teamProjects),
+  ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -85,10 +85,11 @@ const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): voi
   }
 };
 
-/** Each once, however often they are named. */
-const once = (members: readonly Member[]): Member[] => [
-  ...new Map(members.map(({ user, username }) => [user, { user, username }])).values(),
-];
+/** Each once, however often they are named. In one order, or two changes of the same members wait for one another. */
+const once = (members: readonly Member[]): Member[] =>
+  [...new Map(members.map(({ user, username }) => [user, { user, username }])).values()].toSorted((a, b) =>
+    a.user < b.user ? -1 : 1,
+  );
 
 const takesLastOwner = (owners: readonly string[], removed: readonly Member[]): boolean =>
   owners.length > 0 && owners.every((owner) => removed.some(({ user }) => user === owner));

@@ -17,6 +17,8 @@ const actor = (id: string): Actor => ({
   teams: [],
   standings: new Map(),
   expiredAt: null,
+  token: null,
+  subjects: '{}',
   epoch: 0,
   request: { id: null, address: '192.0.2.1', userAgent: null },
 });

@@ -12,7 +12,7 @@ import {
   makeWorkspace,
 } from '../../test/support/seeds.js';
 import { runRequests } from '../../test/support/runs.js';
-import { anotherGateway, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { anotherGateway, startTestServer, type Api, type Gateway, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { runsSlice } from './index.js';
 import { FINAL_STATUSES } from './run-status.js';
@@ -20,7 +20,7 @@ import { FINAL_STATUSES } from './run-status.js';
 /** Put forward where a run may be given up. */
 const clock = new MovedClock();
 let server: TestServer;
-let other: Awaited<ReturnType<typeof anotherGateway>>;
+let other: Gateway;
 let agents: Api;
 
 beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('the end of a run', () => {
   });
 
   it('is not felt by anybody else: no access has changed', async () => {
-    const epochNow = () => server.database.row(sql`select epoch from access_epoch`);
+    const epochNow = () => server.database.rows(sql`select * from access.epochs order by subject`);
     const [run, running] = [await makeRun(server, await aWorkspace()), await makeRun(server, await aWorkspace())];
     const [ended, going] = [await asRun(run), await asRun(running)];
     for (const api of [ended, going]) answered(await api.get('/api/v2/account/details'), 200);

@@ -42,8 +42,8 @@ beforeAll(async () => {
   }
   await session.close();
   actors = {
-    administrator: await anybody(server.database, { siteAdmin: true, teams: [], standings: new Map() }),
-    member: await anybody(server.database, {
+    administrator: anybody({ siteAdmin: true, teams: [], standings: new Map() }),
+    member: anybody({
       siteAdmin: false,
       teams: ['team-1'],
       standings: new Map([[organization, new Set(['member'] as const)]]),

@@ -227,7 +227,7 @@ describe('a list that the caller may not read', () => {
     ['an organization that does not exist', 'nowhere'],
   ])('reads nothing of it: %s', async (_, organization) => {
     const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
-    const stranger = await anybody(server.database, { siteAdmin: false, teams: ['team-3'], standings });
+    const stranger = anybody({ siteAdmin: false, teams: ['team-3'], standings });
     const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');
     const parameters: Query = Object.fromEntries(new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`));
     const statement = await refusedStatement(server.database, (database) =>

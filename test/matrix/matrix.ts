@@ -97,6 +97,8 @@ const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),
   expiredAt: null,
+  token: null,
+  subjects: '{}',
   epoch: 0,
 });
 

@@ -7,7 +7,7 @@ import { ask, expectedOf, nameOf, type Row } from './matrix.js';
 import { ROWS } from './rows/index.js';
 import { inhabit } from './world.js';
 
-// The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 6): one whose first
+// The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 32): one whose first
 // statement does not ask would go on answering.
 
 const LONG = 120_000;
