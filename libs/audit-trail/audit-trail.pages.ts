@@ -31,7 +31,10 @@ export class Pages {
   private async numbered(question: PageQuestion, actor: Actor): Promise<Page<Entry>> {
     const { database } = this.store;
     const reader = readerOf(actor, question);
-    const [walk] = await Promise.all([findWalk(database, reader, question.now), toldUntilNow(this.store)]);
+    const [walk] = await Promise.all([
+      findWalk(database, reader, question.now),
+      toldUntilNow(this.store, question.organization),
+    ]);
     const trail = await trailFor(this.store, question, actor, walk);
     const view = viewOf({ ...question, walk, ...trail, newer: trail.length - trail.pinned });
     const upper = view.begins ? trail.length : trail.pinned;

@@ -1,4 +1,4 @@
-import { notFound } from '#kernel';
+import { notFound, sql } from '#kernel';
 import { caughtUp, type EventStore } from '#event-store';
 import type { Actor } from '#access';
 import { actorsNamed } from './audit-trail.actors.js';
@@ -10,8 +10,9 @@ import type { Stretch } from './stretch.js';
 import { untoldIn } from './trail.js';
 import type { Walk } from './walk.js';
 
-/** What was written before the request is in its answer. */
-export const toldUntilNow = ({ database }: EventStore): Promise<void> => caughtUp(database, AUDIT_TRAIL);
+/** Resolves when the trail of an organization has all that was written before the call. */
+export const toldUntilNow = ({ database }: EventStore, organization: string): Promise<void> =>
+  caughtUp(database, AUDIT_TRAIL, { organization: sql`${organization}::text` });
 
 /** How the trail stands that is asked about. */
 export const trailFor = async (
@@ -33,7 +34,7 @@ export const stretchFor = async (
   question: Question,
   actor: Actor,
 ): Promise<{ trail: TrailState; stretch: Stretch }> => {
-  await toldUntilNow(store);
+  await toldUntilNow(store, question.organization);
   const trail = await trailFor(store, question, actor);
   return { trail, stretch: stretchAfter({ ...question, ...trail, upTo: Math.min(trail.length, trail.until) }) };
 };

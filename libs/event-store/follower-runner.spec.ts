@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Refused, sql, type Logger, type Recorded } from '#kernel';
+import { Refused, sql, type Logger, type LogPosition, type Recorded } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
-import { caughtUp, LOG_START, type Follower } from './follower.js';
+import { caughtUp, LOG_START, UNREAD_MAX, writeCheckpoint, type Follower } from './follower.js';
 import { rebuild, viewsOf } from './rebuild.js';
-import { appendOn, hung, LampHouse, lampSlice, lit, until } from './spec.js';
+import { appendOn, context, hung, LampHouse, lampSlice, lit, until } from './spec.js';
 
 let testDatabase: TestDatabase;
 let house: LampHouse;
@@ -289,16 +289,70 @@ describe('caughtUp', () => {
 
   it('waits for events of some types only, where a follower cares for no others', async () => {
     await light(2);
-    await expect(caughtUp(house.database, 'nobody', ['LampHung'])).resolves.toBeUndefined();
+    await expect(caughtUp(house.database, 'nobody', { only: ['LampHung'] })).resolves.toBeUndefined();
     await house.append('lamp-2', 0, hung('cellar'));
     await light(2);
     let passed = false;
-    const waiting = caughtUp(house.database, 'watchman', ['LampHung']).then(() => (passed = true));
+    const waiting = caughtUp(house.database, 'watchman', { only: ['LampHung'] }).then(() => (passed = true));
     await house.database.rows(sql`select 1 as one`);
     expect(passed).toBe(false);
     run(watchman());
     await waiting;
     expect(await seen()).toContain((await house.store.stream('lamp-2')).at(-1)?.id);
+  });
+
+  it('waits for events of one organization only, whatever stands behind them in the log', async () => {
+    const of = (organization: string) => ({ organization: sql`${organization}::text` });
+    await light(2);
+    await expect(caughtUp(house.database, 'nobody', of('org-2'))).resolves.toBeUndefined();
+    let released = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (released = resolve));
+    let hasRead = (): void => undefined;
+    const read = new Promise<void>((resolve) => (hasRead = resolve));
+    // The first batch passes the events of org-1, the next one stays with those of org-2.
+    run({
+      ...watchman(async (events) => {
+        if (!events.some(({ organization }) => organization === 'org-2')) return;
+        hasRead();
+        await gate;
+      }),
+      batch: 3,
+    });
+    await caughtUp(house.database, 'watchman');
+    await house.store.append(
+      [{ stream: 'lamp-9', organization: 'org-2', expected: 0, events: [hung('attic')] }],
+      context,
+    );
+    await read;
+    await expect(caughtUp(house.database, 'watchman', of('org-1'))).resolves.toBeUndefined();
+    await expect(caughtUp(house.database, 'watchman', of('org-3'))).resolves.toBeUndefined();
+    let passed = false;
+    const waiting = caughtUp(house.database, 'watchman', of('org-2')).then(() => (passed = true));
+    const unknown = caughtUp(house.database, 'watchman', { organization: sql`null::text` });
+    await house.database.rows(sql`select 1 as one`);
+    expect(passed).toBe(false);
+    released();
+    await Promise.all([waiting, unknown]);
+  });
+
+  it('waits for what it does not look through where the follower is far behind', async () => {
+    await light(1);
+    await house.database.rows(sql`
+      insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context)
+      select gen_random_uuid(), 'lamp-9', n, 'LampLit', 1, 'org-2', now(), '{}', '{}'
+        from generate_series(1, ${UNREAD_MAX}::integer) n`);
+    let passed = false;
+    const waiting = caughtUp(house.database, 'nobody', { organization: sql`'org-1'::text` }).then(
+      () => (passed = true),
+    );
+    await house.database.rows(sql`select 1 as one`);
+    expect(passed).toBe(false);
+    const [first] = await house.database.rows<LogPosition>(sql`
+      select transaction::text as transaction, position from event_store.events where organization = 'org-2'
+       order by position limit 1`);
+    await house.database.rows(writeCheckpoint('nobody', first as LogPosition));
+    await waiting;
+    await expect(caughtUp(house.database, 'nobody', { organization: sql`'org-1'::text` })).resolves.toBeUndefined();
   });
 
   it('gives up after five seconds, and says when to come again', async () => {

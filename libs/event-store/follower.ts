@@ -70,45 +70,55 @@ export const advanceCheckpoint = (name: string, from: LogPosition, to: LogPositi
 
 const PATIENCE_MS = 5_000;
 
+/** Unread events that one wait looks through. Beyond that it waits for older ones whether they matter or not. */
+export const UNREAD_MAX = 20_000;
+
+/** What a reader of a follower's view waits for: events of these types, of this organization; all where nothing is said. */
+export type Awaited = {
+  readonly only?: readonly string[];
+  /** An SQL expression that gives the organization's id; where it gives null, events of all organizations count. */
+  readonly organization?: Sql;
+};
+
 /**
- * Resolves when the follower has read all that was in the log at the time of the call, so that a read of its view shows
- * every write answered before. One that cares for `only` these types notes late that it has passed others: it is waited
- * for where one of these is still to come. Throws `unavailable` after 5 s (DESIGN decision 6).
+ * Resolves when the follower has read what was in the log at the time of the call, so that a read of its view shows every
+ * write answered before. Events of other organizations that come later in the log are not waited for (ADR 33). Throws
+ * `unavailable` after 5 s (DESIGN decision 6).
  */
-export const caughtUp = async (
-  database: Database,
-  follower: string,
-  only: readonly string[] | null = null,
-): Promise<void> => {
+export const caughtUp = async (database: Database, follower: string, awaited: Awaited = {}): Promise<void> => {
   const deadline = Date.now() + PATIENCE_MS;
-  const head = await database.row<LogPosition & { passed: boolean }>(
-    only === null ? headFor(follower) : nextFor(follower, only),
-  );
-  if (!head || head.passed) return;
+  const last = await database.row<LogPosition>(lastUnread(follower, awaited));
+  if (!last) return;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     const passed = await database.row(sql`
       select 1 from event_store.checkpoints where follower = ${follower}
-         and (transaction, position) >= (${head.transaction}::xid8, ${head.position}::bigint)`);
+         and (transaction, position) >= (${last.transaction}::xid8, ${last.position}::bigint)`);
     if (passed) return;
     if (Date.now() > deadline) throw unavailable('This view is behind the log. Please try again in a moment.', 5);
   }
 };
 
-const headFor = (follower: string): Sql => sql`
-  select e.transaction::text as transaction, e.position,
-         coalesce((c.transaction, c.position) >= (e.transaction, e.position), false) as passed
-    from (select transaction, position from event_store.events order by transaction desc, position desc limit 1) e
-    left join event_store.checkpoints c on c.follower = ${follower}`;
-
-/** The last of these types that is not yet read: looked for from the end of the log back to the checkpoint. */
-const nextFor = (follower: string, only: readonly string[]): Sql => sql`
-  select e.transaction::text as transaction, e.position, false as passed
-    from event_store.events e
-   where (e.transaction, e.position) > (coalesce((select transaction from event_store.checkpoints where follower = ${follower}), '0'),
-                                        coalesce((select position from event_store.checkpoints where follower = ${follower}), 0))
-     and e.type = any (${only}::text[])
-   order by e.transaction desc, e.position desc limit 1`;
+/**
+ * The last unread event that is waited for: looked for from the end of the log back to the checkpoint. No index finds it:
+ * that would cost every append, and there is little to look through unless the follower is behind.
+ */
+const lastUnread = (follower: string, { only, organization }: Awaited): Sql => sql`
+  with unread as materialized (
+    select e.transaction, e.position, e.type, e.organization
+      from event_store.events e
+     where (e.transaction, e.position) > (coalesce((select transaction from event_store.checkpoints where follower = ${follower}), '0'),
+                                          coalesce((select position from event_store.checkpoints where follower = ${follower}), 0))
+     order by e.transaction desc, e.position desc limit ${UNREAD_MAX})
+  select awaited.transaction::text as transaction, awaited.position from (
+    (select u.transaction, u.position from unread u
+      where ${only === undefined ? sql`true` : sql`u.type = any (${only}::text[])`}
+        and ${organization === undefined ? sql`true` : sql`u.organization = coalesce(${organization}, u.organization)`}
+      order by u.transaction desc, u.position desc limit 1)
+    union all
+    (select u.transaction, u.position from unread u
+      order by u.transaction desc, u.position desc offset ${UNREAD_MAX - 1} limit 1)) awaited
+   order by awaited.transaction desc, awaited.position desc limit 1`;
 
 /**
  * Whether the log holds transaction ids that this cluster has yet to reach, as after a dump was restored into a new one.

@@ -17,7 +17,7 @@ export {
   type Write,
 } from './writes.js';
 export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
-export { caughtUp, isAheadOfCluster, type Follower } from './follower.js';
+export { caughtUp, isAheadOfCluster, type Awaited, type Follower } from './follower.js';
 export { forgottenNames, Forgetting } from './forgetting.js';
 export { FollowerRunner } from './follower-runner.js';
 export { followerStates, type FollowerState } from './follower-states.js';

@@ -35,8 +35,20 @@ export const historyFollower: Follower = {
   },
 };
 
-/** Resolves when whatever has been answered before is in the history. */
-export const historyCaughtUp = (database: Database): Promise<void> => caughtUp(database, NAME, MEANINGFUL);
+/** A workspace, or an organization by its present name. */
+export type Subject = { readonly workspace: string } | { readonly organization: string };
+
+const organizationOf = (subject: Subject): Sql =>
+  'workspace' in subject
+    ? sql`(select organization from workspaces where id = ${subject.workspace})`
+    : sql`(select id from organizations where name = ${subject.organization})`;
+
+/**
+ * Resolves when the history has all that was written before the call: of the subject's organization, or of all
+ * organizations if the subject does not exist any more.
+ */
+export const historyCaughtUp = (database: Database, subject: Subject): Promise<void> =>
+  caughtUp(database, NAME, { only: MEANINGFUL, organization: organizationOf(subject) });
 
 const KEY_DELETED = 'SshKeyDeleted';
 

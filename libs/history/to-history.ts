@@ -1,7 +1,7 @@
 import { badRequest, momentOf, timestampOf, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { parameter, type Query } from '#json-api';
-import { historyCaughtUp } from './history.follower.js';
+import { historyCaughtUp, type Subject } from './history.follower.js';
 
 export { asOf } from './as-of.queries.js';
 
@@ -19,8 +19,8 @@ const momentIn = (query: Query): Timestamp | null => {
 };
 
 /** What `as-of` asks for, once all that has been answered before is in the history. */
-export const asOfIn = async (database: Database, query: Query): Promise<Timestamp | null> => {
+export const asOfIn = async (database: Database, query: Query, subject: Subject): Promise<Timestamp | null> => {
   const at = momentIn(query);
-  if (at !== null) await historyCaughtUp(database);
+  if (at !== null) await historyCaughtUp(database, subject);
   return at;
 };

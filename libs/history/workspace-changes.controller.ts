@@ -29,7 +29,7 @@ export class WorkspaceChangesController {
       fields: listOf(query, 'filter[field]').map(fieldOf),
       actors: listOf(query, 'filter[actor]', { mostCharacters: MOST_CHARACTERS_OF_ACTOR }),
     };
-    await historyCaughtUp(this.database);
+    await historyCaughtUp(this.database, { workspace: id });
     const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
     const { rows, total } = await listChanges(this.database, actor, id, page, filter, hidden);
     const data = rows.map((row) => workspaceChangeResource(id, row, hidden));

@@ -4,7 +4,7 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { pageDocument, pageOf, type Document, type Listed, type Page, type Query as QueryOf } from '#json-api';
 import { Clock } from '#kernel';
-import { historyCaughtUp } from './history.follower.js';
+import { historyCaughtUp, type Subject } from './history.follower.js';
 import { workspaceLockResource } from './workspace-locks.document.js';
 import { listHeldLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
 
@@ -23,7 +23,9 @@ export class WorkspaceLocksController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.page(query, request, (page) => listHeldLocks(this.database, actor, organization, page));
+    return this.page(query, request, { organization }, (page) =>
+      listHeldLocks(this.database, actor, organization, page),
+    );
   }
 
   @Get('workspaces/:id/lock-history')
@@ -33,16 +35,17 @@ export class WorkspaceLocksController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.page(query, request, (page) => listLocksOf(this.database, actor, id, page));
+    return this.page(query, request, { workspace: id }, (page) => listLocksOf(this.database, actor, id, page));
   }
 
   private async page(
     query: QueryOf,
     { url }: FastifyRequest,
+    subject: Subject,
     list: (page: Page) => Promise<Listed<WorkspaceLockRow>>,
   ): Promise<Document> {
     const page = pageOf(query);
-    await historyCaughtUp(this.database);
+    await historyCaughtUp(this.database, subject);
     const { rows, total } = await list(page);
     const now = this.clock.now();
     const data = rows.map((row) => workspaceLockResource(row, now));

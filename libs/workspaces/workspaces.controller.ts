@@ -81,7 +81,7 @@ export class WorkspacesController {
     const includes = workspaceIncludes(query);
     const page = pageOf(query);
     const filter = filterOf(query);
-    const at = await asOfIn(this.database, query);
+    const at = await asOfIn(this.database, query, { organization });
     const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, at);
     const data = rows.map((row) => workspaceResource(row, actor, includes));
     const included = includes ? await this.included(rows, includes, actor) : undefined;
@@ -202,7 +202,8 @@ export class WorkspacesController {
 
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const includes = workspaceIncludes(query);
-    const at = await asOfIn(this.database, query);
+    const subject = 'id' in target ? { workspace: target.id } : { organization: target.organization };
+    const at = await asOfIn(this.database, query, subject);
     const permission = at === null ? 'read-workspace' : 'read-workspace-history';
     const row = await workspaceFor(this.database, actor, permission, target, at);
     const included = includes ? await this.included([row], includes, actor) : undefined;
