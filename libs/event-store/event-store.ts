@@ -89,9 +89,13 @@ export class EventStore {
   /**
    * Appends those of the events whose ids the log does not have yet; resolves to the ids of these. For what comes from
    * outside, more than once, and names itself: no decision is made, no inline view shows it. `holding` are streams that
-   * it must not outlive.
+   * it must not outlive; `also` are statements that run afterwards in the same transaction.
    */
-  async appendOnce(writes: readonly OnceWrite[], holding: readonly Held[] = []): Promise<ReadonlySet<string>> {
+  async appendOnce(
+    writes: readonly OnceWrite[],
+    holding: readonly Held[] = [],
+    also: readonly Sql[] = [],
+  ): Promise<ReadonlySet<string>> {
     const time = this.clock.now().toISOString();
     // In one order, or two such appends wait for one another; and all locks before the transaction has its number.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
@@ -105,8 +109,11 @@ export class EventStore {
         const json = sql.json(sealed.kept.filter((event) => event.stream === stream));
         return sql`select event_store.append_once(${stream}, ${organization}, ${time}, ${json}) as id`;
       }),
+      ...also,
     ]);
-    return new Set(results.slice(locks.length).flatMap((rows) => rows.map(({ id }) => id as string)));
+    return new Set(
+      results.slice(locks.length, locks.length + ordered.length).flatMap((rows) => rows.map(({ id }) => id as string)),
+    );
   }
 
   /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */

@@ -1,10 +1,16 @@
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock, tooMany, type Sql } from '#kernel';
 import { EventStore } from '#event-store';
 import { ACTOR_TYPE, type Actor } from '#access';
 import type { Fact } from './fact.js';
 import { organizationForFacts } from './facts.queries.js';
+import { countedFor, countFacts, intervalOf, keyOf, secondsLeft } from './facts.limit.js';
 import { inParts } from './facts.parts.js';
 import { record, type Outcome } from './facts.recorder.js';
+
+/** Injects the number of facts that an organization can report in ten seconds; null for no limit. */
+export const FACTS_LIMIT = Symbol('FACTS_LIMIT');
 
 /** Records what is not known yet; resolves to what became of each. */
 export class ReportFacts extends Command<readonly Outcome[]> {
@@ -19,21 +25,46 @@ export class ReportFacts extends Command<readonly Outcome[]> {
 
 @CommandHandler(ReportFacts)
 export class ReportFactsHandler implements ICommandHandler<ReportFacts> {
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    private readonly clock: Clock,
+    @Inject(FACTS_LIMIT) private readonly limit: number | null,
+  ) {}
 
   async execute({ organization: name, facts, actor }: ReportFacts): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
+    let left = facts.length;
     for (const part of inParts(facts.map((fact) => ({ organization: name, fact })))) {
-      outcomes.push(...(await this.recorded(name, part, actor)));
+      outcomes.push(...(await this.recorded(name, part, left, actor)));
+      left -= part.length;
     }
     return outcomes;
   }
 
-  private recorded(name: string, part: readonly { readonly fact: Fact }[], actor: Actor): Promise<readonly Outcome[]> {
+  /** `left`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded. */
+  private recorded(
+    name: string,
+    part: readonly { readonly fact: Fact }[],
+    left: number,
+    actor: Actor,
+  ): Promise<readonly Outcome[]> {
     return this.store.untilFirst(async () => {
       const organization = await organizationForFacts(this.store.database, actor, name);
+      const also = await this.counted(organization.id, part.length, left);
       const reports = part.map(({ fact }) => ({ organization, fact }));
-      return record(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id });
+      return record(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id }, also);
     });
+  }
+
+  private async counted(organization: string, facts: number, left: number): Promise<readonly Sql[]> {
+    if (this.limit === null) return [];
+    const now = this.clock.now().getTime();
+    const count = { organization, interval: intervalOf(now), facts };
+    const before = (await countedFor(this.store.database, [count])).get(keyOf(count)) ?? 0;
+    if (before + left > this.limit) {
+      const detail = `An organization can report ${this.limit} facts in ten seconds (CADASTRE_FACTS_LIMIT)`;
+      throw tooMany(`${detail}. ${before} are counted, this request has ${left} more`, secondsLeft(now));
+    }
+    return countFacts([count], this.limit);
   }
 }

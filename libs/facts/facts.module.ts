@@ -1,7 +1,17 @@
-import { Module } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import type { Settings } from '#host';
 import { AuditFactsController } from './audit-facts.controller.js';
-import { ReportFactsHandler } from './facts.handler.js';
+import { FACTS_LIMIT, ReportFactsHandler } from './facts.handler.js';
 
-@Module({ imports: [CqrsModule], controllers: [AuditFactsController], providers: [ReportFactsHandler] })
-export class FactsModule {}
+@Module({})
+export class FactsModule {
+  static with({ factsLimit }: Pick<Settings, 'factsLimit'>): DynamicModule {
+    return {
+      module: FactsModule,
+      imports: [CqrsModule],
+      controllers: [AuditFactsController],
+      providers: [ReportFactsHandler, { provide: FACTS_LIMIT, useValue: factsLimit }],
+    };
+  }
+}

@@ -36,6 +36,15 @@ export const organizationsCalled = async (
   ]);
 };
 
+/** Returns the ids that the log has already. */
+export const recordedAmong = async (database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  if (ids.length === 0) return new Set();
+  const rows = await database.rows<{ readonly id: string }>(
+    sql`select id from event_store.events where id = any (${ids}::uuid[])`,
+  );
+  return new Set(rows.map(({ id }) => id));
+};
+
 /** A fact whose name is in the log, as the `n`th of those that are asked about. */
 type KnownFact = { readonly n: number; readonly event: OnceWrite['events'][number]; readonly undated: boolean };
 

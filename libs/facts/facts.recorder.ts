@@ -1,4 +1,5 @@
 import { v5 } from 'uuid';
+import type { Sql } from '#kernel';
 import type { EventStore, Held, OnceWrite } from '#event-store';
 import { contextOfFact, reported, streamOf, type Fact, type Reporter } from './fact.js';
 import { differingFrom, type FactsOrganization } from './facts.queries.js';
@@ -34,12 +35,13 @@ export const record = async (
   store: EventStore,
   reports: readonly Report[],
   reporter: Reporter,
+  also: readonly Sql[] = [],
 ): Promise<readonly Outcome[]> => {
   const events = reports.map(({ organization, fact }): FactsEvent => {
     const id = entryIdOf(organization.id, fact);
     return { ...reported(fact, reporter), id, context: contextOfFact(fact) };
   });
-  const left = new Set(await store.appendOnce(writesOf(reports, events), heldBy(reports)));
+  const left = new Set(await store.appendOnce(writesOf(reports, events), heldBy(reports), also));
   // Deleted as it is told: what stands twice among them is known the second time.
   const isNew = events.map(({ id }) => left.delete(id));
   const known = events.flatMap((event, n) => (isNew[n] ? [] : [{ n, event, undated: !!reports[n]?.undated }]));

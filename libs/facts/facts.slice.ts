@@ -8,5 +8,5 @@ export const factsSlice: Slice = {
   aggregates: [],
   projections: [],
   followers: [],
-  migrations: null,
+  migrations: new URL('./sql/', import.meta.url),
 };

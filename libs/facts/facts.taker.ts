@@ -1,10 +1,11 @@
-import { Refused, timestampOf, unprocessable, type Problem } from '#kernel';
+import { Refused, timestampOf, unprocessable, type Problem, type Sql } from '#kernel';
 import { isUnstorable, type EventStore } from '#event-store';
 import { inboundEvent, type InboxMessage, type Taker, type Verdict } from '#message-log';
 import { factIn } from './facts.body.js';
-import { organizationsCalled } from './facts.queries.js';
+import { countedFor, countFacts, intervalOf, keyOf, type Count } from './facts.limit.js';
+import { organizationsCalled, recordedAmong } from './facts.queries.js';
 import { inParts } from './facts.parts.js';
-import { record, type Outcome, type Report } from './facts.recorder.js';
+import { entryIdOf, record, type Outcome, type Report } from './facts.recorder.js';
 
 /** Suffix of the topic that other services send facts to, after the prefix. */
 export const FACTS_TOPIC = 'facts';
@@ -12,7 +13,11 @@ export const FACTS_TOPIC = 'facts';
 /** `ce_type` of a fact. */
 export const FACT_TYPE = 'cadastre.AuditFact.v1';
 
-type Addressed = Pick<Report, 'fact' | 'undated'> & { readonly organization: string };
+type Addressed = Pick<Report, 'fact' | 'undated'> & {
+  readonly organization: string;
+  /** The broker's time of the message, in milliseconds. */
+  readonly sentAt: number;
+};
 
 /**
  * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. Whoever may write
@@ -25,7 +30,7 @@ const addressedIn = (message: InboxMessage): Addressed => {
   if (!organization) throw unprocessable('The extension organization is missing: the name or the id of one');
   if (typeof data !== 'object' || data === null) throw unprocessable('The data is not an object');
   const fact = factIn({ ...data, source, id, time: time ?? timestampOf(Number(message.timestamp)) });
-  return { organization, fact, undated: time === undefined };
+  return { organization, fact, undated: time === undefined, sentAt: Number(message.timestamp) };
 };
 
 /** Pointers are into the data, or name an attribute. */
@@ -53,20 +58,63 @@ const addressedOrRejected = (message: InboxMessage): Addressed | Verdict => {
   }
 };
 
+type Placed = Report & Pick<Addressed, 'sentAt'>;
+
+/**
+ * Rejects facts beyond the limit of their organization, so that other organizations do not wait for them. Facts that are in
+ * the log already do not count: the consumer reads them again after a failure.
+ */
+const withinLimit = async (
+  store: EventStore,
+  placed: readonly (Placed | Verdict)[],
+  limit: number | null,
+): Promise<{ readonly known: readonly (Placed | Verdict)[]; readonly also: readonly Sql[] }> => {
+  if (limit === null) return { known: placed, also: [] };
+  const all = placed.filter((one) => 'fact' in one);
+  const recorded = await recordedAmong(
+    store.database,
+    all.map(({ organization, fact }) => entryIdOf(organization.id, fact)),
+  );
+  const countOf = ({ organization, sentAt }: Placed) => ({
+    organization: organization.id,
+    interval: intervalOf(sentAt),
+  });
+  const before = await countedFor(store.database, uniqueCounts(all.map(countOf)));
+  const counts = new Map<string, Count>();
+  const known = placed.map((one): Placed | Verdict => {
+    if (!('fact' in one) || recorded.has(entryIdOf(one.organization.id, one.fact))) return one;
+    const count = countOf(one);
+    const key = keyOf(count);
+    const facts = (counts.get(key)?.facts ?? 0) + 1;
+    if ((before.get(key) ?? 0) + facts > limit) {
+      const many = `The organization reported more than ${limit} facts in the ten seconds from ${count.interval}`;
+      return { rejected: `${many} (CADASTRE_FACTS_LIMIT). Send the fact again later` };
+    }
+    counts.set(key, { ...count, facts });
+    return one;
+  });
+  return { known, also: countFacts([...counts.values()], limit) };
+};
+
+const uniqueCounts = <T extends Omit<Count, 'facts'>>(counts: readonly T[]): T[] => [
+  ...new Map(counts.map((count) => [keyOf(count), count])).values(),
+];
+
 /** Records facts from the topic of that name, in as few transactions as may be; what is no fact is rejected. */
-export const factsTaker = (store: EventStore, topic: string): Taker => {
+export const factsTaker = (store: EventStore, topic: string, limit: number | null = null): Taker => {
   const recordAll = (addressed: readonly Addressed[]): Promise<readonly Verdict[]> =>
     store.untilFirst(async () => {
       const found = await organizationsCalled(
         store.database,
         addressed.map(({ organization }) => organization),
       );
-      const known = addressed.map(({ organization: called, ...rest }): Report | Verdict => {
+      const placed = addressed.map(({ organization: called, ...rest }): Placed | Verdict => {
         const organization = found.get(called);
         return organization ? { organization, ...rest } : { rejected: `There is no organization ${called}` };
       });
+      const { known, also } = await withinLimit(store, placed, limit);
       const reports = known.filter((one) => 'fact' in one);
-      const outcomes = [...(await record(store, reports, { type: 'topics', id: topic }))];
+      const outcomes = [...(await record(store, reports, { type: 'topics', id: topic }, also))];
       return known.map((one) => ('fact' in one ? verdictOn(outcomes.shift() as Outcome) : one));
     });
 

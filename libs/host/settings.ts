@@ -68,6 +68,8 @@ export type Settings = {
     /** Bytes. */
     readonly bodyMemory: { readonly total: number; readonly perCaller: number };
   };
+  /** Facts that an organization can report in ten seconds; null for any number. */
+  readonly factsLimit: number | null;
   /** Whether entries of the trail show the address and the program that a request came from. */
   readonly auditClientDetails: boolean;
   /** Null: no limit. */
@@ -233,6 +235,7 @@ const settingsFrom = (env: Environment): Settings => {
         perCaller: env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB * 1_024 * 1_024,
       },
     },
+    factsLimit: env.CADASTRE_FACTS_LIMIT,
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
     limits: {
       perToken: env.CADASTRE_RATE_LIMIT,

@@ -73,6 +73,10 @@ const count = (otherwise: number, meaning: string, least = 1) =>
       .default(otherwise),
   );
 
+/** One request can have 1000 facts; a lower limit would never accept it. */
+const isFactsLimit = (text: string): boolean =>
+  text === 'off' || (/^\d{4,7}$/.test(text) && Number(text) >= 1_000 && Number(text) <= 1_000_000);
+
 const isBroker = (text: string): boolean => {
   const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
   return isHost(host) && isPort(port);
@@ -319,6 +323,13 @@ export const variables = {
   CADASTRE_UPLOAD_MIN_RATE: count(1_024, 'slowest upload of a file, in bytes a second, on average over 30 seconds'),
   CADASTRE_BODY_MEMORY_MIB: count(64, 'most memory of all JSON bodies that are being received, in MiB', 2),
   CADASTRE_BODY_MEMORY_PER_CALLER_MIB: count(32, 'the same for one caller, in MiB', 2),
+  CADASTRE_FACTS_LIMIT: variable(
+    '2000',
+    'facts that an organization can report in ten seconds, by REST and Kafka together, at least 1000; or off',
+    matching(isFactsLimit, 'must be a whole number from 1000 to 1000000, or off')
+      .transform((text) => (text === 'off' ? null : Number(text)))
+      .default(2_000),
+  ),
   CADASTRE_AUDIT_CLIENT_DETAILS: variable(
     'on',
     'off: entries of the audit trail do not show the address and the program that a request came from',

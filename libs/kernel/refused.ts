@@ -88,3 +88,6 @@ export class LimitExceeded extends Refused {
     this.name = 'LimitExceeded';
   }
 }
+
+export const tooMany = (detail: string, retryAfter: number): Refused =>
+  new Refused('too-many', [{ detail }], retryAfter);

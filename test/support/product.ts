@@ -152,6 +152,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     CADASTRE_ADDRESS_RATE_LIMIT: 'off',
     CADASTRE_WRONG_TOKEN_LIMIT: 'off',
     CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
+    CADASTRE_FACTS_LIMIT: 'off',
     ...settings,
   };
   const url = env.CADASTRE_TLS === 'off' ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;

@@ -83,6 +83,7 @@ export const NO_LIMITS = {
   CADASTRE_ADDRESS_RATE_LIMIT: 'off',
   CADASTRE_WRONG_TOKEN_LIMIT: 'off',
   CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
+  CADASTRE_FACTS_LIMIT: 'off',
 } as const;
 
 const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, databaseUrl: string): Settings =>

@@ -52,7 +52,7 @@ export class GatewayModule {
         VariablesModule,
         HistoryModule,
         // The self-hosted edition has no audit trail (contract §5): its routes are unknown then.
-        ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule]),
+        ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
         // Nor has the hosted one data retention (contract §4.3).
         ...(hosted ? [] : [RetentionModule]),
       ],

@@ -41,7 +41,7 @@ export const openPublisher = (house: House): Running | null => {
 const openFactsInbox = ({ store, settings, logger }: House, connection: KafkaConnection, prefix: string) => {
   if (settings.edition === 'self-hosted') return null;
   const topic = topicOf({ topic: FACTS_TOPIC }, prefix);
-  const inbox = new Inbox(connection, topic, factsTaker(store, topic), logger);
+  const inbox = new Inbox(connection, topic, factsTaker(store, topic, settings.factsLimit), logger);
   inbox.start();
   return inbox;
 };
