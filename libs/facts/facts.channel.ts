@@ -31,7 +31,8 @@ export const factsChannel: InboundChannel = {
       ce_specversion: { const: '1.0' },
       ce_type: { const: FACT_TYPE },
       ce_source: text(
-        'The service. With `ce_id` it says which fact this is: one that has come before is not recorded.',
+        'The service; its organization must have registered it (`audit-fact-sources`). With `ce_id` it identifies the ' +
+          'fact: a fact that is recorded already is not recorded again.',
       ),
       ce_id: text('The name of the fact there.'),
       ce_time: { type: 'string', format: 'date-time', description: 'When it happened; else when the broker had it.' },

@@ -7,7 +7,7 @@ import { wholeLog } from '../../test/support/log.js';
 import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { intervalOf, secondsLeft } from './facts.limit.js';
 import { FACT_TYPE, factsTaker } from './facts.taker.js';
-import { factOf } from './spec.js';
+import { factOf, registerSource } from './spec.js';
 
 const LIMIT = 1_000;
 const START = Date.UTC(2026, 10, 21, 12);
@@ -25,6 +25,7 @@ type Organization = { readonly id: string; readonly name: string };
 
 const makeRegistered = async (name: string): Promise<Organization> => {
   const organization = await makeOrganization(server, name);
+  await registerSource(server, name);
   return organization;
 };
 

@@ -2,6 +2,8 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { Settings } from '#host';
 import { AuditFactsController } from './audit-facts.controller.js';
+import { AuditFactSourcesController } from './audit-fact-sources.controller.js';
+import { RegisterAuditFactSourceHandler, RemoveAuditFactSourceHandler } from './audit-fact-sources.handler.js';
 import { FACTS_LIMIT, ReportFactsHandler } from './facts.handler.js';
 
 @Module({})
@@ -10,8 +12,13 @@ export class FactsModule {
     return {
       module: FactsModule,
       imports: [CqrsModule],
-      controllers: [AuditFactsController],
-      providers: [ReportFactsHandler, { provide: FACTS_LIMIT, useValue: factsLimit }],
+      controllers: [AuditFactsController, AuditFactSourcesController],
+      providers: [
+        ReportFactsHandler,
+        RegisterAuditFactSourceHandler,
+        RemoveAuditFactSourceHandler,
+        { provide: FACTS_LIMIT, useValue: factsLimit },
+      ],
     };
   }
 }

@@ -7,7 +7,7 @@ import { answered, makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { wholeLog } from '../../test/support/log.js';
 import { FACT_TYPE, factsTaker } from './facts.taker.js';
-import { factOf } from './spec.js';
+import { factOf, registerSource, SOURCE } from './spec.js';
 
 const TOPIC = 'cadastre.facts';
 let server: TestServer;
@@ -18,7 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const makePlace = () => makeOrganization(server, `land-${(number += 1)}`);
+const makePlace = async () => {
+  const organization = await makeOrganization(server, `land-${(number += 1)}`);
+  await registerSource(server, organization.name);
+  return organization;
+};
 const take = (messages: readonly InboxMessage[], store: EventStore = server.store) =>
   factsTaker(store, TOPIC)(messages);
 
@@ -143,6 +147,27 @@ describe('facts that come by Kafka', () => {
       { rejected: 'The data is not an object' },
       { result: 'recorded', entry: expect.any(String) },
     ]);
+  });
+
+  it('are rejected if the organization has not registered their source, or has removed it', async () => {
+    const [here, there] = [await makeOrganization(server, 'strict'), await makePlace()];
+    const other = 'https://scans.example';
+    const detail = (source: string) => ({
+      rejected: `The organization has not registered the source ${source} (audit-fact-sources)`,
+    });
+    const recorded = { result: 'recorded', entry: expect.any(String) };
+    const { id } = (await registerSource(server, here.name, other)).body.data;
+    const first = [
+      binary(here.name, factOf('f1')),
+      binary(here.id, { ...factOf('f2'), source: other }),
+      binary(there.name, factOf('f3')),
+      binary(there.name, { ...factOf('f4'), source: other }),
+    ];
+    expect(await take(first)).toEqual([detail(SOURCE), recorded, recorded, detail(other)]);
+    answered(await server.delete(`/api/v2/audit-fact-sources/${id}`), 204);
+    expect(await take([binary(here.name, { ...factOf('f5'), source: other })])).toEqual([detail(other)]);
+    await registerSource(server, here.name, other);
+    expect(await take([binary(here.name, { ...factOf('f5'), source: other })])).toEqual([recorded]);
   });
 
   it('are rejected where no database could keep them, whatever it is that is sent', async () => {

@@ -1,6 +1,7 @@
 import { Refused, timestampOf, unprocessable, type Problem, type Sql } from '#kernel';
 import { isUnstorable, type EventStore } from '#event-store';
 import { inboundEvent, type InboxMessage, type Taker, type Verdict } from '#message-log';
+import { registeredAmong, sourceKeyOf } from './audit-fact-sources.queries.js';
 import { factIn } from './facts.body.js';
 import { countedFor, countFacts, intervalOf, keyOf, type Count } from './facts.limit.js';
 import { organizationsCalled, recordedAmong } from './facts.queries.js';
@@ -20,8 +21,8 @@ type Addressed = Pick<Report, 'fact' | 'undated'> & {
 };
 
 /**
- * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. Whoever may write
- * to the topic is believed, of every organization: that is for the brokers to restrict.
+ * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. The topic does
+ * not authenticate senders: the brokers restrict who can write to it.
  */
 const addressedIn = (message: InboxMessage): Addressed => {
   const { attributes, data } = inboundEvent(message);
@@ -59,6 +60,25 @@ const addressedOrRejected = (message: InboxMessage): Addressed | Verdict => {
 };
 
 type Placed = Report & Pick<Addressed, 'sentAt'>;
+
+const sourceOf = ({ organization, fact }: Placed) => ({ organization: organization.id, source: fact.source });
+
+/**
+ * Rejects facts of sources that their organization has not registered: the topic does not authenticate a sender, so each
+ * organization names the services that it accepts.
+ */
+const fromRegisteredSources = async (
+  store: EventStore,
+  placed: readonly (Placed | Verdict)[],
+): Promise<readonly (Placed | Verdict)[]> => {
+  const sources = placed.flatMap((one) => ('fact' in one ? [sourceOf(one)] : []));
+  const registered = await registeredAmong(store.database, sources);
+  return placed.map((one) => {
+    if (!('fact' in one) || registered.has(sourceKeyOf(sourceOf(one)))) return one;
+    const { source } = one.fact;
+    return { rejected: `The organization has not registered the source ${source} (audit-fact-sources)` };
+  });
+};
 
 /**
  * Rejects facts beyond the limit of their organization, so that other organizations do not wait for them. Facts that are in
@@ -112,7 +132,7 @@ export const factsTaker = (store: EventStore, topic: string, limit: number | nul
         const organization = found.get(called);
         return organization ? { organization, ...rest } : { rejected: `There is no organization ${called}` };
       });
-      const { known, also } = await withinLimit(store, placed, limit);
+      const { known, also } = await withinLimit(store, await fromRegisteredSources(store, placed), limit);
       const reports = known.filter((one) => 'fact' in one);
       const outcomes = [...(await record(store, reports, { type: 'topics', id: topic }, also))];
       return known.map((one) => ('fact' in one ? verdictOn(outcomes.shift() as Outcome) : one));

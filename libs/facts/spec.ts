@@ -1,5 +1,7 @@
 /** What this slice's specs share. */
 
+export const SOURCE = 'https://policies.example';
+
 type Meta = Readonly<Record<string, unknown>> | null;
 
 const check = {
@@ -81,11 +83,27 @@ export const META: Readonly<Record<string, Meta>> = {
   'workspace_task.destroy': workspaceTask,
 };
 
+/** The part of a client of test/support that is used here. A file with one dot imports nothing but its module. */
+type Answer = { readonly status: number; readonly body: any; readonly text: string };
+type Api<A extends Answer> = { post(path: string, body?: unknown): Promise<A> };
+
+/** Registers the source of the facts here, so that the organization accepts them by Kafka. */
+export const registerSource = async <A extends Answer>(
+  api: Api<A>,
+  organization: string,
+  source = SOURCE,
+): Promise<A> => {
+  const body = { data: { type: 'audit-fact-sources', attributes: { source, description: 'Policies' } } };
+  const answer = await api.post(`/api/v2/organizations/${organization}/audit-fact-sources`, body);
+  if (answer.status !== 201) throw new Error(`${answer.status} instead of 201: ${answer.text}`);
+  return answer;
+};
+
 /** A fact of this row, such as `policy.update`, as a service reports it. */
 export const factOf = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
   const [type = '', action = ''] = row.split('.');
   return {
-    source: 'https://policies.example',
+    source: SOURCE,
     id,
     time: '2026-11-21T12:00:00.000+02:00',
     auth: { accessor_id: 'user-7', description: 'ada', type: 'Impersonated', impersonator_id: 'user-root' },

@@ -135,6 +135,8 @@ const furnish = async (): Promise<typeof seeds> => {
   const core = await makeTeam(server, 'acme', 'core');
   const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
   const sshKey = answered(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data.id as string;
+  const source = resource('audit-fact-sources', { source: 'https://policies.example', description: 'Policies' });
+  const registered = answered(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
   const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
   const variable = answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, region), 201).body.data;
   const global = resource('varsets', { name: 'shared', global: true });
@@ -173,6 +175,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'agent-pools': pool,
     agents: agent,
     'ssh-keys': sshKey,
+    'audit-fact-sources': registered.body.data.id,
     'reserved-tag-keys': reservedTagKey,
     organizations: 'acme',
     'organizations/acme/workspaces': 'one',

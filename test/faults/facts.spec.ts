@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from 'kafkajs';
-import { factOf } from '../../libs/facts/spec.js';
+import { factOf, registerSource } from '../../libs/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
 import { untilTheyExist } from '../support/kafka/topics-read.js';
 import { makeProduct, until, type Product } from '../support/product.js';
@@ -47,6 +47,7 @@ describe('facts of other services', () => {
       await product.start();
       const api = apiOf(product.url, product.adminToken);
       const organization = await makeOrganization(api, 'acme');
+      await registerSource(api, 'acme');
       const token = await makeOrganizationToken(api, 'acme');
       await untilTheyExist(kafka.brokers, [topic]);
       const numbers = Array.from({ length: FACTS }, (_, n) => n);

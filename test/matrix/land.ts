@@ -143,6 +143,8 @@ const makeSet = async (server: TestServer, name: string, relationships: object =
 
 export const newVariable = (key: string): object => resource('vars', { key, value: 'v', category: 'terraform' });
 
+export const newFactSource = (source: string): object => resource('audit-fact-sources', { source });
+
 export const newSshKey = (name: string): object => resource('ssh-keys', { name, value: 'a private key' });
 
 /** It holds no workspace, so that nothing else has to wait for it. */
@@ -179,6 +181,9 @@ const furnish = async (
   { land, one, beside, far }: Pick<World, 'land' | 'one' | 'beside' | 'far'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
+  const factSource = idOf(
+    await server.post('/api/v2/organizations/acme/audit-fact-sources', newFactSource('urn:source')),
+  );
   const reservedTagKey = await makeReservedTagKey(server, 'acme', 'owner');
   const variable = idOf(await server.post(`/api/v2/workspaces/${one}/vars`, newVariable('key')));
   const [openSet, openSetVariable] = await makeSet(server, 'set-of-all');
@@ -191,6 +196,7 @@ const furnish = async (
   return {
     ...(await furnishRegistry(server)),
     sshKey,
+    factSource,
     tag: await idOfTag(server, 'acme', 'flat'),
     reservedTagKey,
     variable,

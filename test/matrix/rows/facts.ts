@@ -1,8 +1,51 @@
 import { factOf } from '../../../libs/facts/spec.js';
-import type { Row } from '../matrix.js';
-import { organization, site } from '../targets.js';
+import { newFactSource } from '../land.js';
+import type { Row, Target } from '../matrix.js';
+import { inAcme, organization, site, thing } from '../targets.js';
+
+const SOURCES = '/organizations/:organization/audit-fact-sources';
+
+const factSource: Target = {
+  ...thing(inAcme, 'factSource'),
+  fresh: async (_, { server, acme, unique }) => {
+    const made = await server.post(
+      `/api/v2/organizations/${acme.name}/audit-fact-sources`,
+      newFactSource(unique('source')),
+    );
+    return { params: { id: made.body.data.id as string } };
+  },
+};
+
+const sources: readonly Row[] = [
+  {
+    route: `GET ${SOURCES}`,
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+    shows: () => ['urn:source'],
+    nameOf: ({ attributes }) => attributes.source as string,
+  },
+  {
+    route: `POST ${SOURCES}`,
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 201,
+    trail: ['organization update'],
+    bodyFor: ({ world }) => newFactSource(world.unique('made')),
+  },
+  { route: 'GET /audit-fact-sources/:id', about: factSource, demands: ['manage-audit-trail'], status: 200 },
+  {
+    route: 'DELETE /audit-fact-sources/:id',
+    about: factSource,
+    demands: ['manage-audit-trail'],
+    status: 204,
+    trail: ['organization update'],
+    fresh: true,
+  },
+];
 
 export const facts: readonly Row[] = [
+  ...sources,
   {
     route: 'POST /organizations/:organization/audit-facts',
     about: organization,

@@ -1,0 +1,43 @@
+import { describe, it } from 'vitest';
+import { specify } from '#kernel/spec';
+import { auditFactSource, type AuditFactSourceEvent } from './audit-fact-source.js';
+
+const { given } = specify(auditFactSource);
+
+const SOURCE = 'https://policies.example';
+const registered: AuditFactSourceEvent = {
+  type: 'AuditFactSourceRegistered',
+  data: { source: SOURCE, description: 'Policies' },
+};
+const removed: AuditFactSourceEvent = { type: 'AuditFactSourceRemoved', data: { source: SOURCE } };
+const register = (source = SOURCE, description = 'Policies') =>
+  ({ type: 'RegisterAuditFactSource', data: { source, description } }) as const;
+const remove = { type: 'RemoveAuditFactSource', data: {} } as const;
+
+describe('a source of facts', () => {
+  it('is registered once', () => {
+    given().when(register()).yields(registered);
+    given(registered).when(register()).refuses('conflict', 'The source exists already');
+    given(registered, removed).when(register()).refuses('conflict', 'The source exists already');
+  });
+
+  it('is removed once', () => {
+    given(registered).when(remove).yields(removed);
+    given(registered, removed).when(remove).refuses('not-found', 'Not found');
+  });
+
+  it.each([
+    ['', "Source can't be blank"],
+    ['two words', 'Source must be one word, without spaces'],
+    ['line\nbreak', 'Source must be one word, without spaces'],
+    ['x'.repeat(201), 'Source is too long (at most 200 characters)'],
+  ])('refuses the source %j', (source, detail) => {
+    given().when(register(source)).refuses('unprocessable', detail);
+  });
+
+  it('refuses a description of more than 500 characters', () => {
+    given()
+      .when(register(SOURCE, 'x'.repeat(501)))
+      .refuses('unprocessable', 'Description is too long (at most 500 characters)');
+  });
+});

@@ -1,0 +1,58 @@
+import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+
+/**
+ * A service from which an organization accepts facts by Kafka, by its `source` URI.
+ *
+ *   absent ──register──► active ──remove──► removed
+ */
+export type AuditFactSourceEvent =
+  | Message<'AuditFactSourceRegistered', { source: string; description: string }>
+  | Message<'AuditFactSourceRemoved', { source: string }>;
+
+export type AuditFactSourceCommand =
+  | Message<'RegisterAuditFactSource', { source: string; description: string }>
+  | Message<'RemoveAuditFactSource', Record<never, never>>;
+
+export type AuditFactSource =
+  { readonly status: 'absent' | 'removed' } | { readonly status: 'active'; readonly source: string };
+
+export const SOURCE_MAX = 200;
+export const DESCRIPTION_MAX = 500;
+
+/** The same rule as for the `source` of a fact: one word of visible characters. */
+const ONE_WORD = /^[^\p{C}\p{Z}]+$/u;
+
+const checkSource = (source: string): void => {
+  if (source === '') throw unprocessable("Source can't be blank", 'source');
+  if (source.length > SOURCE_MAX) {
+    throw unprocessable(`Source is too long (at most ${SOURCE_MAX} characters)`, 'source');
+  }
+  if (!ONE_WORD.test(source)) throw unprocessable('Source must be one word, without spaces', 'source');
+};
+
+const checkDescription = (description: string): void => {
+  if (description.length > DESCRIPTION_MAX) {
+    throw unprocessable(`Description is too long (at most ${DESCRIPTION_MAX} characters)`, 'description');
+  }
+};
+
+export const auditFactSource: Decider<AuditFactSource, AuditFactSourceCommand, AuditFactSourceEvent> = {
+  version: 1,
+  initial: { status: 'absent' },
+  decide: {
+    RegisterAuditFactSource: ({ source, description }, state) => {
+      if (state.status !== 'absent') throw conflict('The source exists already');
+      checkSource(source);
+      checkDescription(description);
+      return [{ type: 'AuditFactSourceRegistered', data: { source, description } }];
+    },
+    RemoveAuditFactSource: (_, state) => {
+      if (state.status !== 'active') throw notFound();
+      return [{ type: 'AuditFactSourceRemoved', data: { source: state.source } }];
+    },
+  },
+  evolve: {
+    AuditFactSourceRegistered: ({ source }) => ({ status: 'active', source }),
+    AuditFactSourceRemoved: () => ({ status: 'removed' }),
+  },
+};

@@ -1,0 +1,72 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  resourceBody,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
+import { auditFactSourceFor, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
+
+const createBody = resourceBody(
+  'audit-fact-sources',
+  z.object({ source: z.string(), description: z.string().nullable().default('') }),
+);
+
+const sourceResource = ({ id, source, description, createdAt }: AuditFactSourceRow): Resource => ({
+  id,
+  type: 'audit-fact-sources',
+  attributes: { source, description, 'created-at': createdAt },
+  links: { self: `/api/v2/audit-fact-sources/${id}` },
+});
+
+@Controller('api/v2')
+export class AuditFactSourcesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get('organizations/:organization/audit-fact-sources')
+  async list(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const { rows, total } = await listAuditFactSources(this.database, actor, name, page);
+    return pageDocument(rows.map(sourceResource), page, total, request.url);
+  }
+
+  @Post('organizations/:organization/audit-fact-sources')
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { source, description } = parseBody(createBody, body).data.attributes;
+    const row = await this.bus.execute(new RegisterAuditFactSource(organization, source, description ?? '', actor));
+    return document(sourceResource(row));
+  }
+
+  @Get('audit-fact-sources/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(sourceResource(await auditFactSourceFor(this.database, actor, id)));
+  }
+
+  @Delete('audit-fact-sources/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new RemoveAuditFactSource(id, actor));
+  }
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { EventKinds } from '#kernel';
+import type { AuditFactSourceEvent } from './audit-fact-source.js';
+
+type AboutOrganization = { readonly organization: string | null; readonly stream: string };
+
+/** The contract's catalogue (§6) has no such resource: readers of the trail see an update of the organization. */
+const organizationOf = (_: unknown, { organization, stream }: AboutOrganization): string => organization ?? stream;
+
+/** Schemas, topics and audit rows of registered sources. */
+export const auditFactSourceEvents: EventKinds<AuditFactSourceEvent> = {
+  AuditFactSourceRegistered: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ source: z.string(), description: z.string() }),
+    audit: {
+      resource: 'organization',
+      action: 'update',
+      id: organizationOf,
+      meta: ({ source }) => ({ audit_fact_source_registered: source }),
+    },
+  },
+  AuditFactSourceRemoved: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ source: z.string() }),
+    audit: {
+      resource: 'organization',
+      action: 'update',
+      id: organizationOf,
+      meta: ({ source }) => ({ audit_fact_source_removed: source }),
+    },
+  },
+};

@@ -1,0 +1,17 @@
+import { sql, type Projection } from '#kernel';
+import type { OrganizationEvent } from '#organizations';
+import type { AuditFactSourceEvent } from './audit-fact-source.js';
+
+export const auditFactSources: Projection<
+  AuditFactSourceEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>
+> = {
+  name: 'audit_fact_sources',
+  tables: ['audit_fact_sources'],
+  on: {
+    AuditFactSourceRegistered: ({ source, description }, { stream, organization, time }) => sql`
+      insert into audit_fact_sources (id, organization, source, description, created_at)
+      values (${stream}, ${organization}, ${source}, ${description}, ${time})`,
+    AuditFactSourceRemoved: (_, { stream }) => sql`delete from audit_fact_sources where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from audit_fact_sources where organization = ${stream}`,
+  },
+};

@@ -1,0 +1,77 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
+import { demand, fresh, type Actor } from '#access';
+import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+
+export type AuditFactSourceRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly source: string;
+  readonly description: string;
+  readonly createdAt: Timestamp;
+};
+
+const COLUMNS = sql.raw('f.id, f.organization, f.source, f.description, f.created_at as "createdAt"');
+
+export const auditFactSourceById = (id: string): Sql =>
+  sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
+
+type AuditFactSourceForCommand = AuditFactSourceRow & {
+  readonly snapshot: Snapshot;
+  readonly held: readonly Held[];
+};
+
+/** Returns the source if the caller may manage the audit trail of its organization. */
+export const auditFactSourceFor = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<AuditFactSourceForCommand> => {
+  const row = await database.row<AuditFactSourceForCommand>(sql`
+    select ${COLUMNS}, ${snapshotOf('s')} as snapshot, ${heldStreams(sql.raw('array[f.organization]'))} as held
+      from audit_fact_sources f join event_store.streams s on s.stream = f.id where f.id = ${id} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-audit-trail', row);
+  return row;
+};
+
+/** Returns one page and the count of all sources, from one statement. */
+export const listAuditFactSources = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: Page,
+): Promise<Listed<AuditFactSourceRow>> => {
+  const rows = await database.slowRows<AuditFactSourceRow & { owner: string; total: number }>(
+    actor,
+    sql`
+    select o.id as owner, (select count(*) from audit_fact_sources f where f.organization = o.id) as total, page.*
+      from organizations o
+      left join lateral (select ${COLUMNS} from audit_fact_sources f where f.organization = o.id
+                          order by f.source ${limitOf(page)}) page on true
+     where o.name = ${organizationName} and ${fresh(actor)}
+     order by page.source`,
+  );
+  const [first] = rows;
+  if (!first) throw notFound();
+  demand(actor, 'manage-audit-trail', { organization: first.owner });
+  return listedIn(rows);
+};
+
+type OrganizationSource = { readonly organization: string; readonly source: string };
+
+export const sourceKeyOf = ({ organization, source }: OrganizationSource): string => `${organization} ${source}`;
+
+/** Returns which of these sources their organizations have registered, by sourceKeyOf. One statement for a batch. */
+export const registeredAmong = async (
+  database: Database,
+  sources: readonly OrganizationSource[],
+): Promise<ReadonlySet<string>> => {
+  if (sources.length === 0) return new Set();
+  const organizations = [...new Set(sources.map(({ organization }) => organization))];
+  const names = [...new Set(sources.map(({ source }) => source))];
+  const rows = await database.rows<OrganizationSource>(sql`
+    select organization, source from audit_fact_sources
+     where organization = any (${organizations}::text[]) and source = any (${names}::text[])`);
+  return new Set(rows.map(sourceKeyOf));
+};
