@@ -33,6 +33,14 @@ const allowed = (actor: Identity, place: Parameters<typeof may>[2] = HERE): Perm
 // The table as it is meant (contract §5, clients.md §3), read the other way: one kind of caller after the other. Who
 // changes a rule changes a line here and sees whom it concerns.
 
+/** Refused with 403 and the reason: the contract says so, or the caller may read the resource and needs to know why. */
+const FORBIDDEN: ReadonlySet<Permission> = new Set([
+  'force-delete-workspace',
+  'force-delete-own-workspace',
+  'change-project-execution',
+  'manage-remote-agent-pools',
+]);
+
 const LOOKS_AROUND: readonly Permission[] = [
   'list-organization',
   'read-organization',
@@ -104,7 +112,12 @@ const WORKS_IN_ALL_WORKSPACES: readonly Permission[] = [
   ...ADMINISTERS_RUNS_AND_STATE,
   'read-ssh-keys',
 ];
-const MANAGES_ALL_PROJECTS: readonly Permission[] = [...PROJECTS, 'create-project', 'move-workspace'];
+const MANAGES_ALL_PROJECTS: readonly Permission[] = [
+  ...PROJECTS,
+  'change-project-execution',
+  'create-project',
+  'move-workspace',
+];
 const MANAGES_PEOPLE: readonly Permission[] = [
   'manage-memberships',
   'manage-team-membership',
@@ -168,6 +181,7 @@ const WORKSPACE_ADMIN = [
   ...ADMINISTERS,
   ...ADMINISTERS_RUNS_AND_STATE,
   'manage-run-tasks',
+  'change-project-execution',
 ] as const;
 const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project', 'create-workspace'] as const;
 
@@ -474,7 +488,7 @@ describe('what a caller may do', () => {
     );
   });
 
-  it('is refused as the table says: forbidden where the contract names 403, else as if nothing were there', () => {
+  it('is refused as forbidden if the caller may know the resource, else as not found', () => {
     for (const permission of ALL) {
       let refused: unknown;
       try {
@@ -485,7 +499,7 @@ describe('what a caller may do', () => {
       expect(refused).toBeInstanceOf(Refused);
       expect([permission, (refused as Refused).kind]).toEqual([
         permission,
-        permission.startsWith('force-delete') ? 'forbidden' : 'not-found',
+        FORBIDDEN.has(permission) ? 'forbidden' : 'not-found',
       ]);
     }
   });

@@ -84,6 +84,12 @@ export const permissions = {
   'read-project': { standing: PROJECT_READERS, grant: 'project-settings:read' },
   'create-project': { standing: PROJECT_MANAGERS },
   'update-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:update' },
+  // Which agents execute the runs of its workspaces: they read and write their state.
+  'change-project-execution': {
+    standing: PROJECT_MANAGERS,
+    grant: 'admin',
+    refusal: 'Changing the execution mode or agent pool of a project needs admin access to its workspaces',
+  },
   'delete-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:delete' },
 
   // Workspaces.
@@ -144,6 +150,12 @@ export const permissions = {
   'read-agent-pools': { standing: EVERYBODY },
   'manage-agent-pools': { standing: [...OWNERS_AND_TOKEN, 'manageAgentPools'] },
   'manage-agent-tokens': { standing: ['owner', 'manageAgentPools'] },
+  // Agents of these pools read and write the state of every workspace in `remote` mode.
+  'manage-remote-agent-pools': {
+    standing: ['owner'],
+    refusal:
+      'Only owners of the organization may manage an agent pool that executes runs in remote mode (remote-runs-enabled)',
+  },
 
   // State.
   'read-state-outputs': { standing: WORKSPACE_READERS, grant: 'state-versions:read-outputs' },

@@ -7,6 +7,7 @@ const { given } = specify(agentPool);
 const settings: AgentPoolSettings = {
   name: 'edge',
   organizationScoped: true,
+  remoteRunsEnabled: false,
   allowedWorkspaces: [],
   allowedProjects: [],
   excludedWorkspaces: [],
@@ -65,6 +66,21 @@ describe('an agent pool', () => {
     given(created, updated({ excludedWorkspaces: ['ws-1'] }))
       .when(update({ excludedWorkspaces: [] }))
       .yields(updated({ excludedWorkspaces: [] }));
+  });
+
+  it('executes runs in remote mode only when a command says so', () => {
+    given()
+      .when(create({ name: 'edge', remoteRunsEnabled: true }))
+      .yields({ type: 'AgentPoolCreated', data: { ...settings, remoteRunsEnabled: true } });
+    given(created)
+      .when(update({ remoteRunsEnabled: true }))
+      .yields(updated({ remoteRunsEnabled: true }));
+    given(created, updated({ remoteRunsEnabled: true }))
+      .when(update({ remoteRunsEnabled: true }))
+      .yields();
+    given(created, updated({ remoteRunsEnabled: true }))
+      .when(update({ remoteRunsEnabled: false }))
+      .yields(updated({ remoteRunsEnabled: false }));
   });
 
   it('sees no change in another order', () => {

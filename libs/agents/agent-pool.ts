@@ -15,7 +15,12 @@ export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspac
 export type Scope = (typeof SCOPES)[number];
 export type Scopes = { readonly [S in Scope]: readonly string[] };
 
-export type AgentPoolSettings = Scopes & { readonly name: string; readonly organizationScoped: boolean };
+export type AgentPoolSettings = Scopes & {
+  readonly name: string;
+  readonly organizationScoped: boolean;
+  /** Whether its agents execute the organization's runs in `remote` mode. Only owners change it. */
+  readonly remoteRunsEnabled: boolean;
+};
 export type AgentPoolChanges = Partial<AgentPoolSettings>;
 
 /** Who has chosen the pool and would be left without one. */
@@ -41,6 +46,7 @@ export type AgentPool = { readonly status: 'absent' | 'deleted' } | Active;
 
 const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   organizationScoped: true,
+  remoteRunsEnabled: false,
   allowedWorkspaces: [],
   allowedProjects: [],
   excludedWorkspaces: [],
@@ -74,7 +80,7 @@ const usersOf = ({ workspaces, projects, organization }: PoolUse): string[] => [
 ];
 
 export const agentPool: Decider<AgentPool, AgentPoolCommand, AgentPoolEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateAgentPool: ({ name, ...given }, state) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { given, resourceBody, said, toManyInput, toManyOf, valuesOf } from '#json-api';
 import type { AgentPoolChanges } from './agent-pool.js';
 
-const scoped = { 'organization-scoped': z.boolean().nullish() };
+const switches = { 'organization-scoped': z.boolean().nullish(), 'remote-runs-enabled': z.boolean().nullish() };
 
 const relationships = z
   .object({
@@ -12,10 +12,10 @@ const relationships = z
   })
   .optional();
 
-export const createBody = resourceBody('agent-pools', z.object({ name: z.string(), ...scoped }), relationships);
+export const createBody = resourceBody('agent-pools', z.object({ name: z.string(), ...switches }), relationships);
 export const updateBody = resourceBody(
   'agent-pools',
-  z.object({ name: z.string().optional(), ...scoped }).default({}),
+  z.object({ name: z.string().optional(), ...switches }).default({}),
   relationships,
 );
 

@@ -61,6 +61,7 @@ describe('an agent pool', () => {
       attributes: {
         name: 'edge',
         'organization-scoped': false,
+        'remote-runs-enabled': false,
         'agent-count': 0,
         'created-at': expect.stringMatching(/Z$/),
       },

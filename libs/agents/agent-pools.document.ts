@@ -10,6 +10,7 @@ export const agentPoolResource = (row: AgentPoolRow): Resource => {
     attributes: {
       name: row.name,
       'organization-scoped': row.organizationScoped,
+      'remote-runs-enabled': row.remoteRunsEnabled,
       'created-at': row.createdAt,
       'agent-count': row.agentCount,
     },

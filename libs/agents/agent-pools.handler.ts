@@ -11,13 +11,21 @@ import {
   type Write,
 } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { destroyTokens } from '#people/to-people';
-import { agentPool, SCOPES, type AgentPoolCommand, type Scope, type Scopes } from './agent-pool.js';
+import { destroyTokens, type TokenDestruction } from '#people/to-people';
+import {
+  agentPool,
+  SCOPES,
+  type AgentPoolChanges,
+  type AgentPoolCommand,
+  type Scope,
+  type Scopes,
+} from './agent-pool.js';
 import {
   agentPoolById,
   agentPoolForCommand,
   isUsed,
   placeForPool,
+  type AgentPoolForCommand,
   type AgentPoolRow,
   type PlaceForPool,
   type Target,
@@ -122,16 +130,30 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
         load: async () => {
           const found = await agentPoolForCommand(this.store.database, actor, id, changes);
           checkTargets(changes, found.targets);
-          return { ...(await this.store.restore(id, agentPool, found.snapshot)), found };
+          const tokens = await this.tokensToDestroy(id, found, changes);
+          return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
         },
         command: () => command,
         organization: ({ found }) => found.organization,
-        holding: ({ found }) => heldBy(found),
+        holding: ({ found, tokens }) => [...heldBy(found), ...tokens.writes],
         context: contextOf(actor),
-        read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
+        read: ({ tokens }) => [agentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
       })
       .catch(refuseTaken);
     return firstRowOrNull<AgentPoolRow>(rows);
+  }
+
+  /**
+   * A manager of pools may hold tokens of a pool. These tokens must not open the state of the whole organization, so
+   * they end in the append that lets the pool execute remote runs. Only owners make tokens for it from then on.
+   */
+  private tokensToDestroy(
+    id: string,
+    found: AgentPoolForCommand,
+    { remoteRunsEnabled = false }: AgentPoolChanges,
+  ): Promise<TokenDestruction> {
+    if (found.remoteRunsEnabled || !remoteRunsEnabled) return Promise.resolve({ writes: [], statements: [] });
+    return destroyTokens(this.store, id, found.tokens);
   }
 
   /** Its tokens go with it, in the same append. */

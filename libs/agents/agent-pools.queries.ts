@@ -13,7 +13,7 @@ import {
 import { tokensOf, type OwnedToken } from '#people/to-people';
 import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import { ERRORED_AFTER_MS } from './agent.js';
-import type { PoolUse, Scope, Scopes } from './agent-pool.js';
+import type { AgentPoolChanges, PoolUse, Scope, Scopes } from './agent-pool.js';
 import { letsUse } from './to-agents.js';
 
 export type AgentPoolRow = Scopes & {
@@ -22,6 +22,7 @@ export type AgentPoolRow = Scopes & {
   readonly organizationName: string;
   readonly name: string;
   readonly organizationScoped: boolean;
+  readonly remoteRunsEnabled: boolean;
   readonly createdAt: Timestamp;
   /** Agents that have pinged lately and have not said that they are through. */
   readonly agentCount: number;
@@ -42,7 +43,7 @@ const workspacesIn = (scope: Scope, actor: Identity): Sql => sql`array(
 
 const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
   ap.id, ap.organization, o.name as "organizationName", ap.name, ap.organization_scoped as "organizationScoped",
-  ap.created_at as "createdAt",
+  ap.remote_runs_enabled as "remoteRunsEnabled", ap.created_at as "createdAt",
   (select count(*) from agents a join agents.pings g on g.agent = a.id
     where a.pool = ap.id and g.status not in ('exited', 'errored')
       and g.at >= ${new Date(now.getTime() - ERRORED_AFTER_MS).toISOString()}) as "agentCount",
@@ -109,18 +110,21 @@ export const placeForPool = async (
   database: Database,
   actor: Actor,
   organization: string,
-  scopes: Partial<Scopes>,
+  settings: AgentPoolChanges,
 ): Promise<PlaceForPool> => {
   const row = await database.row<PlaceForPool>(sql`
-    select o.id as organization, so.version as "organizationVersion", ${targets(scopes)}
+    select o.id as organization, so.version as "organizationVersion", ${targets(settings)}
       from organizations o join event_store.streams so on so.stream = o.id
      where o.name = ${organization} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-agent-pools', row);
+  if (settings.remoteRunsEnabled) demand(actor, 'manage-remote-agent-pools', row);
   return row;
 };
 
 export type AgentPoolForCommand = PlaceForPool & {
+  /** As it stands before the command. */
+  readonly remoteRunsEnabled: boolean;
   readonly use: PoolUse;
   readonly tokens: readonly OwnedToken[];
   readonly snapshot: Snapshot;
@@ -143,11 +147,12 @@ export const agentPoolForCommand = async (
   database: Database,
   actor: Actor,
   id: string,
-  scopes: Partial<Scopes>,
+  changes: AgentPoolChanges,
 ): Promise<AgentPoolForCommand> => {
   const use = users(id, sql.raw('o.id'));
   const row = await database.row<AgentPoolForCommand>(sql`
-    select o.id as organization, so.version as "organizationVersion", ${targets(scopes)},
+    select o.id as organization, so.version as "organizationVersion", ${targets(changes)},
+           ap.remote_runs_enabled as "remoteRunsEnabled",
            jsonb_build_object('workspaces', (select count(*) ${use.workspaces}),
                               'projects', (select count(*) ${use.projects}),
                               'organization', exists (select 1 ${use.organization})) as use,
@@ -158,6 +163,7 @@ export const agentPoolForCommand = async (
      where ap.id = ${id} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-agent-pools', row);
+  if (row.remoteRunsEnabled || changes.remoteRunsEnabled) demand(actor, 'manage-remote-agent-pools', row);
   return row;
 };
 

@@ -8,6 +8,7 @@ const ids = z.array(z.string());
 const settings = z.strictObject({
   name: z.string(),
   organizationScoped: z.boolean(),
+  remoteRunsEnabled: z.boolean(),
   allowedWorkspaces: ids,
   allowedProjects: ids,
   excludedWorkspaces: ids,
@@ -18,10 +19,17 @@ const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
 /** Schemas, topics and audit rows of pools and their agents. The contract's catalogue names agents alone (§6.1). */
 export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
   AgentPoolCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    // 2: remoteRunsEnabled. No owner chose the pools of before.
+    upcast: { 1: (data) => ({ ...(data as object), remoteRunsEnabled: false }) },
     topic: 'agents',
     schema: settings,
-    audit: { resource: 'agent_pool', action: 'create', meta: ({ name }) => ({ name }) },
+    audit: {
+      resource: 'agent_pool',
+      action: 'create',
+      // Absent where false, as in entries of before: a rebuilt trail equals the one that was written.
+      meta: ({ name, remoteRunsEnabled }) => ({ name, ...(remoteRunsEnabled ? { remote_runs_enabled: true } : {}) }),
+    },
   },
   AgentPoolUpdated: {
     schemaVersion: 1,
@@ -30,7 +38,10 @@ export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
     audit: {
       resource: 'agent_pool',
       action: 'update',
-      meta: ({ changes: changed }) => changedIn(changed),
+      meta: ({ changes: changed }) => ({
+        ...changedIn(changed),
+        ...(changed.remoteRunsEnabled === undefined ? {} : { remote_runs_enabled: changed.remoteRunsEnabled }),
+      }),
     },
   },
   AgentPoolDeleted: {

@@ -13,13 +13,14 @@ export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',
   tables: ['agent_pools'],
   on: {
-    AgentPoolCreated: ({ name, organizationScoped }, { stream, organization, time }) => sql`
-      insert into agent_pools (id, organization, name, organization_scoped, created_at)
-      values (${stream}, ${organization}, ${name}, ${organizationScoped}, ${time})`,
-    AgentPoolUpdated: ({ changes: { name, organizationScoped } }, { stream }) => sql`
+    AgentPoolCreated: ({ name, organizationScoped, remoteRunsEnabled }, { stream, organization, time }) => sql`
+      insert into agent_pools (id, organization, name, organization_scoped, remote_runs_enabled, created_at)
+      values (${stream}, ${organization}, ${name}, ${organizationScoped}, ${remoteRunsEnabled}, ${time})`,
+    AgentPoolUpdated: ({ changes: { name, organizationScoped, remoteRunsEnabled } }, { stream }) => sql`
       update agent_pools
          set name = coalesce(${name ?? null}, name),
-             organization_scoped = coalesce(${organizationScoped ?? null}, organization_scoped)
+             organization_scoped = coalesce(${organizationScoped ?? null}, organization_scoped),
+             remote_runs_enabled = coalesce(${remoteRunsEnabled ?? null}, remote_runs_enabled)
        where id = ${stream}`,
     AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pools where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from agent_pools where organization = ${stream}`,

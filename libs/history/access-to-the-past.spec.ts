@@ -3,7 +3,7 @@ import {
   answered,
   giveProject,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -148,7 +148,7 @@ describe('what is told of the past', () => {
     const own = await makeWorkspace(server, 'acme', 'run-in');
     const lender = await makeWorkspace(server, 'acme', 'lender', { 'global-remote-state': true });
     await makeConfigurationVersion(server, own);
-    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'past')));
+    const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'past')));
     const run = await makeRun(server, own, { 'plan-only': true });
     const api = server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
     const pasts = ['?as-of=2100-01-01', '/history', '/lock-history'];

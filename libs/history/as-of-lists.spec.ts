@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { costOf } from '../../test/support/cost.js';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -75,7 +75,7 @@ beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
   await makeOrganization(server, 'acme');
   land = await makeProject(server, 'acme', 'land');
-  const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
   const report = async (run: string, status: string): Promise<void> => {
     answered(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, { 'resource-additions': 1 })), 200);
   };

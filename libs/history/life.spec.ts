@@ -3,7 +3,7 @@ import { sql } from '#kernel';
 import { rebuild, verify, viewsOf, type View } from '#event-store';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -187,7 +187,7 @@ const live = async (): Promise<void> => {
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
   acme = await makeOrganization(server, 'acme');
-  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
   await live();
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answered,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -174,7 +174,7 @@ describe('the history of a workspace', () => {
     const id = await makeWorkspace(server, 'acme', 'executed');
     await makeConfigurationVersion(server, id);
     const run = await makeRun(server, id);
-    const pool = await makeAgentPool(server, 'acme', 'edge');
+    const pool = await makeRemotePool(server, 'acme', 'edge');
     // As random as can be: an index has little room, and makes some by packing what repeats itself.
     const name = Array.from(randomBytes(1_000), (byte, n) => String.fromCodePoint(0x4e00 + byte * 80 + (n % 80))).join(
       '',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answered,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -84,7 +84,7 @@ describe('who is refused a lock', () => {
   it('is told the same where a run wants it that somebody has', async () => {
     const id = await makeWorkspace(server, 'acme', 'saved');
     await makeConfigurationVersion(server, id);
-    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+    const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
     const run = await makeRun(server, id, { 'save-plan': true });
     for (const status of ['planning', 'planned']) {
       const body = reportBody(status, { 'resource-additions': 1 });

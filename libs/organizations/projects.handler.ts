@@ -11,7 +11,7 @@ import {
   type Row,
   type Write,
 } from '#event-store';
-import { contextOf, type Actor, type Permission } from '#access';
+import { contextOf, demand, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { bindingsOfProjects, type BindingRow } from '#tags/to-tags';
 import { POOL, project, type ProjectCommand } from './project.js';
@@ -110,6 +110,17 @@ const heldFor = (command: LaterCommand, pool: string | null, row: ProjectForComm
   ...heldPool(pool, row.poolVersion, { pointer: POOL }),
 ];
 
+/** Whether the command changes which agents execute the runs of the project's workspaces. */
+const changesExecution = (command: LaterCommand, { settings }: ProjectForCommand): boolean => {
+  if (command.type !== 'UpdateProject') return false;
+  const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = command.data.changes;
+  if (follows) return settings.defaultExecutionMode !== null;
+  return (
+    (mode !== undefined && mode !== settings.defaultExecutionMode) ||
+    (pool !== undefined && pool !== settings.defaultAgentPoolId)
+  );
+};
+
 type Told = { readonly id: string; readonly command: LaterCommand; readonly actor: Actor };
 
 /** Resolves to what `read` finds then. */
@@ -120,6 +131,7 @@ const tell = async (store: EventStore, { id, command, actor }: Told, read: Sql):
       decider: project,
       load: async () => {
         const row = await projectFor(store.database, actor, PERMISSION[command.type], id, pool);
+        if (changesExecution(command, row)) demand(actor, 'change-project-execution', row);
         return { ...(await store.restore(id, project, row.snapshot)), row };
       },
       command: ({ row }): ProjectCommand =>

@@ -35,6 +35,8 @@ type TokenPlace = {
   readonly owner: string;
   readonly organization: string | null;
   readonly team: TeamPlace | null;
+  /** Of an agent pool: whether it executes the organization's runs in `remote` mode. */
+  readonly remoteRunsEnabled: boolean;
 };
 
 const PERMISSION = {
@@ -46,9 +48,11 @@ const PERMISSION = {
 } as const satisfies Record<Exclude<TokenKind, 'team'>, Permission>;
 
 /** Throws the refusal for who may not manage these tokens; who may not, may not see them either. */
-const demandTokens = (actor: Actor, { kind, owner, organization, team }: TokenPlace): void => {
+const demandTokens = (actor: Actor, place: TokenPlace): void => {
+  const { kind, owner, organization, team } = place;
   if (kind !== 'team') {
     demand(actor, PERMISSION[kind], { organization, ...(kind === 'user' ? { user: owner } : {}) });
+    if (kind === 'agent' && place.remoteRunsEnabled) demand(actor, 'manage-remote-agent-pools', { organization });
   } else {
     if (!team) throw notFound();
     demandChangeTeam(actor, 'manage-team-tokens', team);
@@ -60,17 +64,19 @@ const placeOf = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
   const isKind = sql`${kind}::text as kind`;
   switch (kind) {
     case 'user':
-      return sql`select ${isKind}, id as owner, null::text as organization, null::jsonb as team
+      return sql`select ${isKind}, id as owner, null::text as organization, null::jsonb as team, false as "remoteRunsEnabled"
                    from users where id = ${key}`;
     case 'team':
-      return sql`select ${isKind}, id as owner, organization, ${teamPlaceOf(actor, sql.raw('teams.id'))} as team
+      return sql`select ${isKind}, id as owner, organization, ${teamPlaceOf(actor, sql.raw('teams.id'))} as team,
+                   false as "remoteRunsEnabled"
                    from teams where id = ${key}`;
     case 'organization':
     case 'audit-trails':
-      return sql`select ${isKind}, id as owner, id as organization, null::jsonb as team
+      return sql`select ${isKind}, id as owner, id as organization, null::jsonb as team, false as "remoteRunsEnabled"
                    from organizations where name = ${key}`;
     case 'agent':
-      return sql`select ${isKind}, id as owner, organization, null::jsonb as team
+      return sql`select ${isKind}, id as owner, organization, null::jsonb as team,
+                   remote_runs_enabled as "remoteRunsEnabled"
                    from agent_pools where id = ${key}`;
   }
 };
@@ -126,6 +132,7 @@ export const tokenFor = async (
             and token.owner = (select owner from (${placeOf(target, actor)}) place)`;
   const row = await database.row<TokenForCommand & TokenPlace>(sql`
     select ${TOKEN}, token.organization, ${teamPlaceOf(actor, sql.raw('token.owner'))} as team,
+           exists (select 1 from agent_pools where id = token.owner and remote_runs_enabled) as "remoteRunsEnabled",
            ${snapshotOf('s')} as snapshot
       from authentication_tokens token join event_store.streams s on s.stream = token.id
      where ${isTarget} and ${fresh(actor)}`);

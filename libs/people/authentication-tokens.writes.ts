@@ -54,17 +54,16 @@ export const tokensOf = (owner: Sql): Sql => sql`coalesce((
     from authentication_tokens token join event_store.streams its on its.stream = token.id
    where token.owner = ${owner}), '[]')`;
 
-type Destruction = { readonly writes: readonly Write[]; readonly statements: readonly Sql[] };
+export type TokenDestruction = { readonly writes: readonly Write[]; readonly statements: readonly Sql[] };
 
 /**
- * Destroys all tokens of an owner that goes, for the append that ends it: `writes` go to its streams, `statements` are
- * read in it. They fail the append where another token has come in between. `tokens` were read with the owner (tokensOf).
+ * Destroys all tokens of an owner: `writes` go to their streams, `statements` are read in the same append. They fail the append where another token has come in between. `tokens` were read with the owner (tokensOf).
  */
 export const destroyTokens = async (
   store: EventStore,
   owner: string,
   tokens: readonly OwnedToken[],
-): Promise<Destruction> => {
+): Promise<TokenDestruction> => {
   const command = { type: 'DestroyAuthenticationToken', data: {} } as const;
   const writes = await Promise.all(
     tokens.map(async ({ id, organization, snapshot }) =>

@@ -10,6 +10,7 @@ export {
   tokensOf,
   type IssuedToken,
   type OwnedToken,
+  type TokenDestruction,
 } from './authentication-tokens.writes.js';
 export { relatedTeams, relatedUsers } from './people.related.js';
 

@@ -16,7 +16,7 @@ import {
 import { checksumsOf, makeSigner, Release, type Signer } from '../../test/support/releases.js';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -268,7 +268,7 @@ describe('who may install', () => {
     const workspace = await makeWorkspace(server, 'acme', 'one');
     await makeConfigurationVersion(server, workspace);
     const run = await makeRun(server, workspace, { 'plan-only': true });
-    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+    const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
     const secrets = [
       await makeToken(server, `/api/v2/teams/${readers}/authentication-token`),
       await makeOrganizationToken(server, 'acme'),

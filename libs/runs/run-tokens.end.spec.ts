@@ -3,7 +3,7 @@ import { sql } from '#kernel';
 import { MovedClock } from '../../test/support/clocks.js';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await startTestServer({ clock });
   other = await anotherGateway(server);
   await makeOrganization(server, 'acme');
-  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
 });
 
 afterAll(async () => {
@@ -147,7 +147,7 @@ describe('the end of a run', () => {
     const workspace = await makeWorkspace(server, name, 'one');
     await makeConfigurationVersion(server, workspace);
     const run = await makeRun(server, workspace);
-    const own = server.as(await makeAgentToken(server, await makeAgentPool(server, name, 'edge')));
+    const own = server.as(await makeAgentToken(server, await makeRemotePool(server, name, 'edge')));
     const api = server.as(await secretOf(run, own));
     answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
     answered(await server.delete(`/api/v2/${type}/${type === 'workspaces' ? workspace : name}`), 204);

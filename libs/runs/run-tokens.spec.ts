@@ -4,6 +4,7 @@ import {
   answered,
   makeAgentPool,
   makeAgentToken,
+  makeRemotePool,
   makeConfigurationVersion,
   makeOrganization,
   makeProject,
@@ -25,7 +26,7 @@ let agents: Api;
 beforeAll(async () => {
   server = await startTestServer();
   await makeOrganization(server, 'acme');
-  pool = await makeAgentPool(server, 'acme', 'edge');
+  pool = await makeRemotePool(server, 'acme', 'edge');
   agents = server.as(await makeAgentToken(server, pool));
 });
 

@@ -42,6 +42,14 @@ const permissionsOf = (row: RunRow, actor: Identity): Record<string, boolean> =>
   };
 };
 
+/** Why no executor takes the run, or null: for clients and people who look why it stays queued. */
+const waitingReasonOf = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
+  if (!hasNoPool) return null;
+  return executionMode === 'remote'
+    ? 'No agent pool executes runs in remote mode for this workspace: an owner of the organization must set remote-runs-enabled on a pool whose scope includes the workspace'
+    : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
+};
+
 export type RunView = {
   readonly actor: Identity;
   readonly now: Date;
@@ -90,6 +98,7 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
       'terraform-version': options.terraformVersion,
       'trigger-reason': 'manual',
       variables,
+      'waiting-reason': waitingReasonOf(row),
     },
     relationships: {
       apply: toOne('applies', applyId(row.id), `${self}/apply`),

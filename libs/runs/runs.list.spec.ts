@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -104,7 +104,7 @@ describe('lists of runs', () => {
   });
 
   it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
-    const worker = server.as(await makeAgentToken(server, await makeAgentPool(server, 'listed', 'work')));
+    const worker = server.as(await makeAgentToken(server, await makeRemotePool(server, 'listed', 'work')));
     const capacity = async (api: Api = server) =>
       answered(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
     const [first] = runs as [string];

@@ -4,7 +4,7 @@ import { verify, viewsOf } from '#event-store';
 import { StandingClock } from '../../test/support/clocks.js';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -23,7 +23,7 @@ let agents: Api;
 beforeAll(async () => {
   server = await startTestServer({ clock });
   await makeOrganization(server, 'acme');
-  agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+  agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
 });
 
 afterAll(() => server.close());
@@ -174,7 +174,7 @@ it('goes with the workspace, and with the organization', async () => {
   const { id } = await makeOrganization(server, 'gone');
   const its = await makeWorkspace(server, 'gone', 'one');
   await makeConfigurationVersion(server, its);
-  const token = await makeAgentToken(server, await makeAgentPool(server, 'gone', 'edge'));
+  const token = await makeAgentToken(server, await makeRemotePool(server, 'gone', 'edge'));
   const run = await makeRun(server, its, PLAN_ONLY);
   answered(await server.as(token).post(`/api/v2/runs/${run}/progress`, reportBody('errored')), 200);
   expect(await left(id)).toHaveLength(2);

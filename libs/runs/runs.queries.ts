@@ -32,6 +32,8 @@ export type RunRow = {
   readonly createdAt: Timestamp;
   readonly executionMode: ExecutionMode;
   readonly agentPool: string | null;
+  /** Whether an executor must take the run next, and no agent pool of the organization may. */
+  readonly hasNoPool: boolean;
   /** How many must end before its turn comes; 0 when it has come. */
   readonly position: number;
   readonly comments: readonly string[];
@@ -46,11 +48,23 @@ export const isOpen = (alias: string): Sql =>
   sql.raw(`${alias}.status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
   'canceled', 'force_canceled')`);
 
+/** Whether the pool in the row `ap` serves the workspace's execution mode: owners choose the pools for `remote`. */
+const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
+      or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;
+
+/** The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have changed. */
+const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
+      and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
+
+const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
+
 export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
   r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
+  case when ${WAITS_FOR_EXECUTOR} then not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})
+       else false end as "hasNoPool",
   case when r.status = 'pending' then
          (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ${isOpen('ahead')}
                                             and (ahead.created_at, ahead.id) < (r.created_at, r.id))
@@ -83,15 +97,9 @@ export const runFor = async (database: Database, actor: Actor, permission: Permi
 const versionOf = (stream: string): Sql =>
   sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
 
-/**
- * Whether the pool's agents may execute what the workspace runs: it is its own, or free for any that may be used. Either
- * way the pool must let the workspace use it: a default may have brought it there, or its lists have changed since.
- */
+/** Whether the agents of that pool may execute the workspace's runs. */
 export const mayExecute = (pool: string): Sql => sql`exists (
-  select 1 from agent_pools ap
-   where ap.id = ${pool} and ap.organization = w.organization
-     and (${EXECUTION_MODE} = 'remote' or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)
-     and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
+  select 1 from agent_pools ap where ap.id = ${pool} and ${SERVES_WORKSPACE})`;
 
 /** What a decision about a run needs to know besides the run's own state. */
 export type RunForCommand = Place & {

@@ -18,7 +18,7 @@ import {
   bindTags,
   giveProject,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -129,7 +129,7 @@ const furnish = async (): Promise<typeof seeds> => {
     answered(await server.post(`/api/v2/${owner}`), 201);
   }
   const token = answered(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
-  const pool = await makeAgentPool(server, 'acme', 'edge');
+  const pool = await makeRemotePool(server, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(server, pool));
   const agent = answered(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
   const core = await makeTeam(server, 'acme', 'core');

@@ -2,7 +2,7 @@ import {
   answered,
   giveProject,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -53,7 +53,7 @@ const P = '/api/v2';
 
 export const settle = async (server: TestServer, name: string, pass: Land['pass']): Promise<Land> => {
   const organization = await makeOrganization(server, name);
-  const pool = await makeAgentPool(server, name, 'edge');
+  const pool = await makeRemotePool(server, name, 'edge');
   let made = 0;
   return {
     ...organization,

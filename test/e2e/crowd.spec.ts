@@ -4,7 +4,7 @@ import { sql } from '#kernel';
 import { slices, sweepers } from '../../apps/slices.js';
 import { followed, logLength } from '../support/log.js';
 import {
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -72,7 +72,7 @@ beforeAll(async () => {
     server.as(await makeToken(server, `/api/v2/teams/${crew}/authentication-token`)),
     server.as(await makeOrganizationToken(server, 'acme')),
   ];
-  const pool = await makeAgentPool(server, 'acme', 'edge');
+  const pool = await makeRemotePool(server, 'acme', 'edge');
   agents = server.as(await makeAgentToken(server, pool));
   const quiet = await makeWorkspace(server, 'acme', 'quiet');
   const readers = await makeTeam(server, 'acme', 'readers');

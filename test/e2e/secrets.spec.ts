@@ -46,7 +46,10 @@ const journey = async (api: Api): Promise<void> => {
   const account = answered(await api.get('/api/v2/account/details'), 200).body.data.id as string;
   const team = answered(await api.post('/api/v2/organizations/acme/teams', resource('teams', { name: 'core' })), 201);
   const pool = answered(
-    await api.post('/api/v2/organizations/acme/agent-pools', resource('agent-pools', { name: 'pool' })),
+    await api.post(
+      '/api/v2/organizations/acme/agent-pools',
+      resource('agent-pools', { name: 'pool', 'remote-runs-enabled': true }),
+    ),
     201,
   );
   const tokens: readonly [string, string][] = [

@@ -5,7 +5,7 @@ import { StandingClock } from '../support/clocks.js';
 import {
   answered,
   giveWorkspace,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -69,7 +69,7 @@ export class Acme {
     grants.push([crew, 'write']);
     const token = await makeToken(server, `/api/v2/teams/${crew}/authentication-token`);
     people.set('team', { role: 'team', person: { type: 'teams', id: crew, name: 'crew' }, api: server.as(token) });
-    const agents = server.as(await makeAgentToken(server, await makeAgentPool(server, 'acme', 'edge')));
+    const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
     const auditor = server.as(await makeOrganizationToken(server, 'acme'));
     return new Acme(server, clock, people, grants, agents, auditor);
   }

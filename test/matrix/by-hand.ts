@@ -121,6 +121,13 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, settings update',
     'custom on the project, settings delete',
   ],
+  // `custom` gives no admin access to the workspaces of the project.
+  'PATCH /projects/:id, the mode in which its workspaces execute runs': [
+    ...OWNERS,
+    ORGANIZATION,
+    'manageProjects in the organization',
+    'admin on the project',
+  ],
   'DELETE /projects/:id': [
     ...OWNERS,
     ORGANIZATION,
@@ -138,6 +145,13 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'DELETE /organizations/:organization/tags': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/reserved-tag-keys': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/agent-pools': [...OWNERS, ORGANIZATION, 'manageAgentPools in the organization'],
+  'POST /organizations/:organization/agent-pools, for remote runs': [...OWNERS],
+  'PATCH /agent-pools/:id, to execute remote runs': [...OWNERS],
+  'PATCH /agent-pools/:id, the scope of one for remote runs': [...OWNERS],
+  'DELETE /agent-pools/:id, one for remote runs': [...OWNERS],
+  'POST /agent-pools/:id/authentication-tokens': [...OWNERS, 'manageAgentPools in the organization'],
+  'POST /agent-pools/:id/authentication-tokens, of a pool for remote runs': [...OWNERS],
+  'POST /runs/:id/authentication-tokens, in remote mode, by agents of a pool that no owner has chosen': [],
 
   'POST /organizations/:organization/teams': [...OWNERS, ORGANIZATION, 'manageTeams in the organization'],
   'POST /organizations/:organization/teams, with access to the organization': [...OWNERS, ORGANIZATION],

@@ -7,7 +7,7 @@ import {
   makeMember,
   makeOrganization,
   makeOrganizationToken,
-  makeAgentPool,
+  makeRemotePool,
   makeRun,
   makeTeam,
   makeToken,
@@ -110,7 +110,7 @@ const makeSite = async (): Promise<Site> => {
   const owner = await makeMember(server, name, `owner-${name}`, [ownersTeam]);
   const outsider = await makeMember(server, elsewhere, `outsider-${name}`, [await ownersOf(elsewhere)]);
   const invited = await invite(name, team, owner.token);
-  const pool = await makeAgentPool(server, name, 'edge');
+  const pool = await makeRemotePool(server, name, 'edge');
   const agent = await makeAgentToken(server, pool);
   const workspace = await makeWorkspace(server, name, 'one');
   await makeConfigurationVersion(server, workspace);

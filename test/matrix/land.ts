@@ -8,6 +8,7 @@ import {
   makeMember,
   makeOrganization,
   makeProject,
+  makeRemotePool,
   makeReservedTagKey,
   makeRun,
   makeTeam,
@@ -56,6 +57,8 @@ export type World = {
   readonly secretTeam: string;
   readonly pool: string;
   readonly otherPool: string;
+  /** A pool that an owner has chosen for runs in `remote` mode; no caller speaks for it. */
+  readonly remotePool: string;
   readonly things: Things;
   /** Memberships of people who ask nothing; the other one owns acme. */
   readonly guest: string;
@@ -226,6 +229,16 @@ export const settle = async (server: TestServer): Promise<Land> => {
   await makeWorkspace(server, 'rival', 'one');
   const land = await makeProject(server, 'acme', 'land');
   const elsewhere = await makeProject(server, 'acme', 'elsewhere');
+  const pool = await makeAgentPool(server, acme.name, 'pool');
+  const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
+  const remotePool = await makeRemotePool(server, acme.name, 'remote-pool');
+  // The agent's pool executes every run but those of workspaces that choose another mode.
+  const defaults = resource(
+    'organizations',
+    { 'default-execution-mode': 'agent' },
+    { 'default-agent-pool': relation('agent-pools', pool) },
+  );
+  answered(await server.patch('/api/v2/organizations/acme', defaults), 200);
   const one = await makeWorkspace(server, 'acme', 'one', {}, inProject(land));
   const beside = await makeWorkspace(server, 'acme', 'beside', {}, inProject(land));
   const far = await makeWorkspace(server, 'acme', 'far', {}, inProject(elsewhere));
@@ -235,8 +248,6 @@ export const settle = async (server: TestServer): Promise<Land> => {
   const output = outputs.body.data[0].id as string;
   const openTeam = await makeTeam(server, acme.name, 'open', { visibility: 'organization' });
   const secretTeam = await makeTeam(server, acme.name, 'secret');
-  const pool = await makeAgentPool(server, acme.name, 'pool');
-  const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
   const things = await furnish(server, { land, one, beside, far });
   const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
   const access = {
@@ -266,6 +277,7 @@ export const settle = async (server: TestServer): Promise<Land> => {
     secretTeam,
     pool,
     otherPool,
+    remotePool,
     things,
     access,
     guest,

@@ -4,6 +4,7 @@ import {
   makeAgentPool,
   makeOrganization,
   makeProject,
+  makeRemotePool,
   makeTeam,
   makeToken,
   makeWorkspace,
@@ -119,6 +120,14 @@ export const agentPool: Target = {
   standing: (_, { acme, pool }) => ({ organization: acme.name, id: pool, pool }),
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeAgentPool(server, acme.name, unique('pool')) },
+  }),
+};
+
+export const remotePool: Target = {
+  place: inAcme,
+  standing: (_, { remotePool: id }) => ({ id, pool: id }),
+  fresh: async (_, { server, acme, unique }) => ({
+    params: { id: await makeRemotePool(server, acme.name, unique('pool')) },
   }),
 };
 

@@ -1,5 +1,15 @@
 import type { Api } from '../support/server.js';
-import { agentPool, inAcme, openTeam, ownersTeam, person, plainMember, theAgent, thing } from './targets.js';
+import {
+  agentPool,
+  inAcme,
+  openTeam,
+  ownersTeam,
+  person,
+  plainMember,
+  remotePool,
+  theAgent,
+  thing,
+} from './targets.js';
 import type { Demand, Target } from './matrix.js';
 import type { World } from './land.js';
 
@@ -37,6 +47,12 @@ export const TOKEN_OWNERS: readonly TokenOwner[] = [
     of: agentPool,
     path: ({ pool }) => `agent-pools/${pool}/authentication-tokens`,
     demands: ['manage-agent-tokens'],
+  },
+  {
+    when: 'of a pool for remote runs',
+    of: remotePool,
+    path: ({ remotePool: id }) => `agent-pools/${id}/authentication-tokens`,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
   },
   {
     when: 'of a run',

@@ -4,7 +4,7 @@ import { followed } from './log.js';
 import { TickingClock } from './clocks.js';
 import {
   answered,
-  makeAgentPool,
+  makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeOrganization,
@@ -21,7 +21,7 @@ export const startRunSite = async () => {
   const clock = new TickingClock();
   const server = await startTestServer({ clock, followers: true });
   const organization = await makeOrganization(server, 'acme');
-  const pool = await makeAgentPool(server, 'acme', 'edge');
+  const pool = await makeRemotePool(server, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(server, pool));
   return { server, clock, organization, pool, agents };
 };

@@ -151,6 +151,10 @@ export const makeAgentPool = async (
   return created(await api.post(`/api/v2/organizations/${organization}/agent-pools`, body)).body.data.id as string;
 };
 
+/** A pool that an owner has chosen for runs in `remote` mode. */
+export const makeRemotePool = (api: Api, organization: string, name: string): Promise<string> =>
+  makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
+
 export const makeAgentToken = async (api: Api, pool: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'for an agent' });
   return created(await api.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body)).body.data.attributes

@@ -1,7 +1,7 @@
 import { SITE } from '#access';
 import { resource } from '../../support/seeds.js';
 import type { Row, Target } from '../matrix.js';
-import { agent, agentPool, inAcme, organization, theAgent, thing } from '../targets.js';
+import { agent, agentPool, inAcme, organization, remotePool, theAgent, thing } from '../targets.js';
 import { newSshKey } from '../land.js';
 
 const POOLS = '/organizations/:organization/agent-pools';
@@ -12,7 +12,7 @@ const reads: readonly Row[] = [
     about: organization,
     demands: ['read-agent-pools'],
     status: 200,
-    shows: () => ['pool', 'other-pool'],
+    shows: () => ['pool', 'other-pool', 'remote-pool'],
   },
   { route: 'GET /agent-pools/:id', about: agentPool, demands: ['read-agent-pools'], status: 200 },
   { route: 'GET /agent-pools/:pool/agents', about: agentPool, demands: ['read-agent-pools'], status: 200 },
@@ -55,6 +55,60 @@ const changes: readonly Row[] = [
     // One that works is not taken away.
     before: ({ world, params }) =>
       theAgent(world).api.post(`/api/v2/agents/${params['id']}/actions/ping`, resource('agents', { status: 'exited' })),
+  },
+];
+
+const remoteRuns = (enabled: boolean): object => resource('agent-pools', { 'remote-runs-enabled': enabled });
+
+/** Only owners choose pools for runs in `remote` mode, and only owners change those. */
+const remotePools: readonly Row[] = [
+  {
+    route: `POST ${POOLS}`,
+    when: 'for remote runs',
+    about: organization,
+    demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
+    status: 201,
+    trail: ['agent_pool create'],
+    bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('made'), 'remote-runs-enabled': true }),
+  },
+  {
+    route: 'PATCH /agent-pools/:id',
+    when: 'to execute remote runs',
+    about: agentPool,
+    demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
+    status: 200,
+    trail: ['agent_pool update'],
+    fresh: true,
+    body: remoteRuns(true),
+  },
+  {
+    route: 'PATCH /agent-pools/:id',
+    when: 'to execute no more remote runs',
+    about: remotePool,
+    demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
+    status: 200,
+    trail: ['agent_pool update'],
+    fresh: true,
+    body: remoteRuns(false),
+  },
+  {
+    route: 'PATCH /agent-pools/:id',
+    when: 'the scope of one for remote runs',
+    about: remotePool,
+    demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
+    status: 200,
+    trail: ['agent_pool update'],
+    fresh: true,
+    body: resource('agent-pools', { 'organization-scoped': false }),
+  },
+  {
+    route: 'DELETE /agent-pools/:id',
+    when: 'one for remote runs',
+    about: remotePool,
+    demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
+    status: 204,
+    trail: ['agent_pool destroy'],
+    fresh: true,
   },
 ];
 
@@ -148,4 +202,4 @@ const sshKeys: readonly Row[] = [
   },
 ];
 
-export const agentsAndKeys: readonly Row[] = [...reads, ...changes, ...executing, ...sshKeys];
+export const agentsAndKeys: readonly Row[] = [...reads, ...changes, ...remotePools, ...executing, ...sshKeys];

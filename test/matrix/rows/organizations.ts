@@ -93,6 +93,16 @@ const projects: readonly Row[] = [
     bodyFor: ({ world }) => resource('projects', { description: world.unique('described') }),
   },
   {
+    route: 'PATCH /projects/:id',
+    when: 'the mode in which its workspaces execute runs',
+    about: project,
+    demands: ['read-project', 'update-project', 'change-project-execution'],
+    status: 200,
+    trail: ['project update'],
+    fresh: true,
+    body: resource('projects', { 'default-execution-mode': 'local' }),
+  },
+  {
     route: 'DELETE /projects/:id',
     about: project,
     demands: ['read-project', 'delete-project'],

@@ -1,4 +1,5 @@
-import { resource } from '../../support/seeds.js';
+import { SITE } from '#access';
+import { makeWorkspace, resource } from '../../support/seeds.js';
 import type { Row, Target } from '../matrix.js';
 import {
   agentPool,
@@ -9,11 +10,12 @@ import {
   ownersTeam,
   ownTeam,
   person,
+  remotePool,
   secretTeam,
   thing,
   tokensOfOwnTeam,
 } from '../targets.js';
-import type { World } from '../land.js';
+import { makeSpeculativeRun, type World } from '../land.js';
 import { TOKEN_OWNERS } from '../token-owners.js';
 
 const TEAMS = [
@@ -158,7 +160,43 @@ const otherTokens: readonly Row[] = [
   },
 ];
 
+/** Whoever holds one reads and writes the state of every workspace in `remote` mode. */
+const remotePoolTokens: readonly Row[] = [
+  {
+    route: 'GET /agent-pools/:id/authentication-tokens',
+    when: 'of a pool for remote runs',
+    about: remotePool,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+    status: 200,
+  },
+  {
+    route: 'POST /agent-pools/:id/authentication-tokens',
+    when: 'of a pool for remote runs',
+    about: remotePool,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+    status: 201,
+    trail: ['authentication_token create'],
+    bodyFor: ({ world }) => named(world),
+  },
+];
+
+/** The run that waits in a workspace in `remote` mode, while its row is asked. */
+const remoteRun = { workspace: '', id: '' };
+
 const runTokens: readonly Row[] = [
+  {
+    route: 'POST /runs/:id/authentication-tokens',
+    when: 'in remote mode, by agents of a pool that no owner has chosen',
+    about: { place: () => SITE, standing: () => ({ id: remoteRun.id }) },
+    demands: ['execute-run'],
+    status: 201,
+    trail: ['authentication_token create'],
+    setUp: async ({ server, acme, unique }) => {
+      remoteRun.workspace = await makeWorkspace(server, acme.name, unique('remote'), { 'execution-mode': 'remote' });
+      remoteRun.id = await makeSpeculativeRun(server, remoteRun.workspace);
+    },
+    tearDown: ({ server }) => server.delete(`/api/v2/workspaces/${remoteRun.workspace}`),
+  },
   {
     route: 'POST /runs/:id/authentication-tokens',
     about: thing(inAcme, 'run'),
@@ -196,4 +234,4 @@ const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, d
   ];
 });
 
-export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...runTokens, ...tokensById];
+export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...remotePoolTokens, ...runTokens, ...tokensById];
