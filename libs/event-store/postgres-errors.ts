@@ -56,11 +56,12 @@ export const isOutage = (error: unknown): boolean => {
   return OUTAGE_TEXTS.test(messageOf(error));
 };
 
-/** For `catch`: a name, or what the attribute is instead, is unique by this constraint, and somebody else has it. */
+/** For `catch`: one of these constraints keeps a name, or the attribute, unique, and something else has it. */
 export const refuseTakenName =
-  (constraint: string, attribute = 'name') =>
+  (constraints: string | readonly string[], attribute = 'name') =>
   (error: unknown): never => {
-    if (brokenUnique(error) === constraint) {
+    const broken = brokenUnique(error);
+    if (broken !== null && [constraints].flat().includes(broken)) {
       throw unprocessable(`${labelOf(attribute)} has already been taken`, attribute);
     }
     throw error;

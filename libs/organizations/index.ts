@@ -4,3 +4,4 @@ export type { ProjectEvent } from './project.js';
 export type { OrganizationRow } from './organizations.queries.js';
 export type { ProjectRow } from './projects.queries.js';
 export { organizationsSlice } from './organizations.slice.js';
+export { namesDifferingInCase } from './organizations.queries.js';

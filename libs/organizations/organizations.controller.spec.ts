@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureUser, issueUserToken } from '#people';
+import { rebuild, verify, viewsOf } from '#event-store';
 import { sql } from '#kernel';
+import { namesDifferingInCase, organizationsSlice } from '#organizations';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
@@ -15,6 +17,7 @@ import {
   makeProject,
   makeTeam,
   makeToken,
+  makeTwin,
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
@@ -156,6 +159,65 @@ describe('an organization', () => {
     const answer = answered(await take(), 422);
     expect(problemsOf(answer)).toEqual([['/data/attributes/name', 'Name has already been taken']]);
     expect(await logLength(server.store)).toBe(length);
+  });
+
+  it.each([
+    ['a new one', () => server.post(PATH, organization({ name: 'zULU', email: 'a@b.test' }))],
+    ['another one', () => server.patch(`${PATH}/yankee`, organization({ name: 'zulu' }))],
+  ])('has its name to itself in any case: not for %s', async (_, take) => {
+    for (const name of ['Zulu', 'yankee']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
+    const length = await logLength(server.store);
+    expect(problemsOf(answered(await take(), 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+    expect(await logLength(server.store)).toBe(length);
+    answered(await server.get(`${PATH}/zulu`), 404);
+  });
+
+  it('may change the case of its name, and frees a name that it gives up', async () => {
+    await makeOrganization(server, 'Cased');
+    answered(await server.patch(`${PATH}/Cased`, organization({ name: 'cased' })), 200);
+    answered(await server.patch(`${PATH}/cased`, organization({ name: 'uncased' })), 200);
+    await makeOrganization(server, 'CASED');
+    answered(await server.delete(`${PATH}/CASED`), 204);
+    const again = await server.post(PATH, organization({ name: 'cased', email: 'ops@acme.test' }));
+    expect(again.status).toBe(201);
+  });
+
+  it('gets its name alone, of many that want it at once in different cases', async () => {
+    for (const base of ['raced-one', 'raced-two', 'raced-three']) {
+      const names = [base, base.toUpperCase(), `R${base.slice(1)}`, base.replace('-o', '-O').replace('-t', '-T')];
+      const wanted = [...new Set(names)];
+      const answers = await Promise.all(
+        wanted.map((name) => server.post(PATH, organization({ name, email: 'ops@acme.test' }))),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...wanted.slice(1).map(() => 422)]);
+    }
+  });
+
+  it('keeps a name from before names were unique in any case, which nobody else gets while one of the two is left', async () => {
+    await makeTwin(server, 'Xray', 'xray');
+    expect(await namesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
+    for (const name of ['Xray', 'xray']) {
+      answered(await server.patch(`${PATH}/${name}`, organization({ email: 'new@acme.test' })), 200);
+    }
+    const create = () => server.post(PATH, organization({ name: 'XRAY', email: 'a@b.test' }));
+    answered(await create(), 422);
+    // The reservation passes from the first to the second.
+    answered(await server.patch(`${PATH}/Xray`, organization({ name: 'x-ray' })), 200);
+    expect(await namesDifferingInCase(server.database)).toEqual([]);
+    answered(await create(), 422);
+    answered(await server.delete(`${PATH}/xray`), 204);
+    answered(await create(), 201);
+  });
+
+  it('keeps its name through a rebuild, also one that another has in a different case', async () => {
+    await makeTwin(server, 'Whisky', 'whisky');
+    for (const view of viewsOf([organizationsSlice])) {
+      await rebuild(server.store, view);
+      expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
+    }
+    answered(await server.get(`${PATH}/whisky`), 200);
+    answered(await server.post(PATH, organization({ name: 'WHISKY', email: 'a@b.test' })), 422);
+    answered(await server.delete(`${PATH}/whisky`), 204);
   });
 
   it.each<[string, object, string, string | RegExp]>([

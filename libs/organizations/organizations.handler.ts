@@ -47,7 +47,7 @@ const PERMISSION = {
   DeleteOrganization: 'delete-organization',
 } as const satisfies Record<LaterCommand['type'], Permission>;
 
-const refuseTaken = refuseTakenName('organizations_name_key');
+const refuseTaken = refuseTakenName(['organizations_name_key', 'organizations_reserved_name_key']);
 
 const poolOf = (command: LaterCommand): string | null =>
   (command.type === 'UpdateOrganization' && command.data.changes.defaultAgentPool) || null;

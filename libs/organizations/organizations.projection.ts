@@ -1,4 +1,4 @@
-import { sql, type Projection } from '#kernel';
+import { sql, type Projection, type Sql } from '#kernel';
 import type { OrganizationEvent } from './organization.js';
 import type { ProjectEvent } from './project.js';
 
@@ -19,6 +19,38 @@ export const organizations: Projection<OrganizationEvent> = {
     OrganizationFeatureSetChanged: ({ featureSet }, { stream }) =>
       sql`update organizations set feature_set = ${featureSet} where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from organizations where id = ${stream}`,
+  },
+};
+
+/** Gives the organization's name to the oldest of the others that have it in another case, else frees it. */
+const releaseName = (organization: string): readonly Sql[] => [
+  sql`
+    update organizations.reserved_names held set organization = other.id
+      from organizations other
+     where held.organization = ${organization}
+       and other.id = (select o.id from organizations o
+                        where lower(o.name) = held.folded and o.id <> ${organization}
+                        order by o.created_at, o.id limit 1)`,
+  sql`delete from organizations.reserved_names where organization = ${organization}`,
+];
+
+const reserveName = (organization: string, name: string): Sql => sql`
+  insert into organizations.reserved_names (folded, organization) values (lower(${name}), ${organization})`;
+
+/**
+ * Keeps names unique without regard to case. It has no tables of its own (sql/003_reserved_names.sql), because a rebuild
+ * must accept the names that were given before the rule.
+ */
+export const reservedNames: Projection<
+  Extract<OrganizationEvent, { type: 'OrganizationCreated' | 'OrganizationUpdated' | 'OrganizationDeleted' }>
+> = {
+  name: 'reserved_organization_names',
+  tables: [],
+  on: {
+    OrganizationCreated: ({ name }, { stream }) => reserveName(stream, name),
+    OrganizationUpdated: ({ changes: { name } }, { stream }) =>
+      name === undefined ? [] : [...releaseName(stream), reserveName(stream, name)],
+    OrganizationDeleted: (_, { stream }) => releaseName(stream),
   },
 };
 

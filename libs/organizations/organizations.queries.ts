@@ -66,6 +66,14 @@ export const organizationForCommand = async (
   return row;
 };
 
+/** Names of organizations that differ only in case, given before names were unique without regard to case. */
+export const namesDifferingInCase = async (database: Database): Promise<readonly (readonly string[])[]> => {
+  const rows = await database.rows<{ names: string[] }>(sql`
+    select array_agg(name order by name) as names from organizations
+     group by lower(name) having count(*) > 1 order by lower(name)`);
+  return rows.map(({ names }) => names);
+};
+
 export type OrganizationFilter = {
   /** In the name or the address; it takes precedence over the other two. */
   readonly search: string | undefined;

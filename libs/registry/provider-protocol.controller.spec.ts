@@ -25,6 +25,7 @@ import {
   makeRun,
   makeTeam,
   makeToken,
+  makeTwin,
   makeWorkspace,
 } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
@@ -112,9 +113,8 @@ describe('what the command line is told of a provider', () => {
     answered(await server.get(`${PROVIDERS}/capitals/aws/1.0.0/download/linux/amd64`), 200);
   });
 
-  it('is not another organization’s whose name differs in case alone: theirs whom the caller belongs to', async () => {
-    await makeOrganization(server, 'Twin');
-    const { ownersTeam } = await makeOrganization(server, 'twin');
+  it('is that of the organization with the exact name, for every caller, if names differ only in case', async () => {
+    const { ownersTeam } = await makeTwin(server, 'Twin', 'twin');
     const [upper, lower] = [
       await makeMember(server, 'Twin', 'ursula', [await makeTeam(server, 'Twin', 'readers')]),
       await makeMember(server, 'twin', 'lotte', [ownersTeam]),
@@ -127,10 +127,18 @@ describe('what the command line is told of a provider', () => {
       await makeProvider(server, organization, 'aws');
       await publishVersion(server, organization, 'aws', version, signer);
     }
-    const told = async (api: Api, namespace: string): Promise<string> =>
+    const versionOf = async (api: Api, namespace: string): Promise<string> =>
       answered(await versions('aws', api, namespace), 200).body.versions[0].version as string;
-    expect([await told(upper, 'twin'), await told(lower, 'twin')]).toEqual(['1.0.0', '6.6.6']);
-    expect([await told(server, 'twin'), await told(server, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
+    expect([await versionOf(server, 'twin'), await versionOf(server, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
+    expect([await versionOf(lower, 'twin'), await versionOf(upper, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
+    // The address of one is never answered with the other's provider.
+    answered(await versions('aws', upper, 'twin'), 404);
+    answered(await versions('aws', lower, 'Twin'), 404);
+    // No name is spelled like it, and two differ from it only in case.
+    answered(await versions('aws', server, 'TWIN'), 404);
+    const download = (namespace: string) => server.get(`${PROVIDERS}/${namespace}/aws/1.0.0/download/linux/amd64`);
+    answered(await download('Twin'), 200);
+    answered(await download('twin'), 404);
   });
 
   it('knows prereleases and build metadata by their exact names', async () => {

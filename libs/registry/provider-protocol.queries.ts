@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { fresh, may, organizationsWhere, type Actor } from '#access';
+import { fresh, may, type Actor } from '#access';
 import { nameOfPlatform, type Protocol } from '#provider-release/rules';
 import { ITS_KEY, type Wanting } from './registry-provider-versions.queries.js';
 
@@ -20,12 +20,16 @@ export type ServedProvider = {
 export type Unserved = Wanting & { readonly version: string };
 
 /**
- * The organization of a namespace as `o`. Clients write namespaces in lower case, whatever a configuration says: where
- * names of organizations differ in case alone it is the one that the caller sees, and rather the one that is asked for.
+ * The organization of a namespace as `o`, the same for every caller. Clients write namespaces in lower case. If no name is
+ * spelled like the namespace, the only organization with that name in any case counts. If several names differ only in
+ * case, and none is spelled like the namespace, there is none.
  */
-const namespaceOf = (actor: Actor, namespace: string): Sql => sql`
-  (select id, ${organizationsWhere(actor, 'read-providers')} as seen, name = ${namespace} as exact
-     from organizations where lower(name) = lower(${namespace}) order by seen desc, exact desc, id limit 1) o`;
+const namespaceOf = (namespace: string): Sql => sql`
+  (select id from organizations named
+    where lower(name) = lower(${namespace})
+      and (name = ${namespace}
+           or not exists (select 1 from organizations other
+                           where lower(other.name) = lower(${namespace}) and other.id <> named.id))) o`;
 
 /**
  * The provider with all that a client may install, in one statement: versions that were whole once and can be proved, and
@@ -44,7 +48,7 @@ export const servedProvider = async (
            (jsonb_agg(jsonb_build_object('version', v.version, 'keyId', v.key_id, 'hasKey', v.has_key,
                                          'shasums', v.shasums, 'signature', v.signature, 'platforms', v.platforms)
                       order by v.created_at desc, v.version) filter (where not v.served)) -> 0 as unserved
-      from ${namespaceOf(actor, namespace)} join registry_providers p on p.organization = o.id
+      from ${namespaceOf(namespace)} join registry_providers p on p.organization = o.id
       left join lateral (
         select v.version, v.protocols, v.created_at, v.key_id, v.shasums, v.signature, l.here, its.key as has_key,
                coalesce(l.platforms, '[]') as platforms,
@@ -89,7 +93,7 @@ export const servedPackage = async (database: Database, actor: Actor, path: Pack
   const row = await database.row<ServedPackage>(sql`
     select p.organization, p.name as provider, v.version, v.id as "versionId", v.protocols, l.id as platform, l.filename,
            l.shasum, k.key_id as "keyId", k.ascii_armor as "asciiArmor"
-      from ${namespaceOf(actor, path.namespace)} join registry_providers p on p.organization = o.id
+      from ${namespaceOf(path.namespace)} join registry_providers p on p.organization = o.id
       join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
      cross join lateral (select k.key_id, k.ascii_armor ${ITS_KEY}) k
      where p.name = ${path.name} and v.version = ${path.version}

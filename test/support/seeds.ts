@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
+import type { Database } from '#event-store';
+import { sql } from '#kernel';
 import type { Answer, Api } from './server.js';
 
 /** The body of a JSON:API request. */
@@ -149,6 +151,26 @@ export const makeAgentPool = async (
 ): Promise<string> => {
   const body = resource('agent-pools', { name, ...attributes }, relationships);
   return created(await api.post(`/api/v2/organizations/${organization}/agent-pools`, body)).body.data.id as string;
+};
+
+/**
+ * Makes the first organization, and the second as it could be made before names were unique without regard to case.
+ * Resolves to the second.
+ */
+export const makeTwin = async (
+  server: Api & { readonly database: Database },
+  first: string,
+  second: string,
+): Promise<SeededOrganization> => {
+  await makeOrganization(server, first);
+  const { database } = server;
+  const reserved = sql`organizations.reserved_names where folded = lower(${first})`;
+  const [held] = await database.rows<{ organization: string }>(sql`select organization from ${reserved}`);
+  await database.rows(sql`delete from ${reserved}`);
+  const twin = await makeOrganization(server, second);
+  await database.rows(sql`
+    update organizations.reserved_names set organization = ${held?.organization} where folded = lower(${first})`);
+  return twin;
 };
 
 /** A pool that an owner has chosen for runs in `remote` mode. */

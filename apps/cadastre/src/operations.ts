@@ -1,3 +1,4 @@
+import { namesDifferingInCase } from '#organizations';
 import {
   ensureUser,
   forgetUserNamed,
@@ -104,6 +105,9 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
     const wrong = await verifySnapshots(store, slices);
     say(`snapshots: ${wrong.length === 0 ? 'as the log says' : `DIFFER: ${wrong.join(', ')}`}`);
     clean &&= wrong.length === 0;
+    for (const names of await namesDifferingInCase(store.database)) {
+      say(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
+    }
   });
   return clean;
 };
