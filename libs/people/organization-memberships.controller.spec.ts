@@ -27,6 +27,7 @@ beforeAll(async () => {
   server = await startTestServer();
   acme = await makeOrganization(server, 'acme');
   owner = await makeMember(server, 'acme', 'owner', [acme.ownersTeam]);
+  await makeOrganization(server, 'elsewhere');
 });
 
 afterAll(() => server.close());
@@ -48,8 +49,9 @@ const invite = async (email: string, ...teams: string[]) =>
 
 /** Somebody invited, with a token of their own. */
 const guest = async (name: string, ...teams: string[]): Promise<Api & { membership: string; id: string }> => {
-  const { id: membership, relationships } = await invite(`${name}@people.test`, ...teams);
-  const { id } = relationships.user.data;
+  const { id: membership } = await invite(`${name}@people.test`, ...teams);
+  // The inviter does not see the account; an administrator of the site does.
+  const { id } = answered(await server.get(pathOf(membership)), 200).body.data.relationships.user.data;
   return { ...server.as(await makeToken(server, `/api/v2/users/${id}/authentication-tokens`)), membership, id };
 };
 
@@ -72,17 +74,66 @@ describe('an invitation', () => {
         teams: { data: [{ type: 'teams', id: team }] },
       },
     });
-    const shown = await server.get(`${pathOf(answer.body.data.id)}?include=user`);
+    const path = `${pathOf(answer.body.data.id)}?include=user`;
+    const shown = await owner.get(path);
     expect(shown.body.data).toEqual(answer.body.data);
-    expect(usersIn(shown)).toEqual(['Grace-Hopper-1']);
+    expect(usersIn(shown)).toEqual(['Grace.Hopper+1@People.test']);
+    expect(usersIn(await server.get(path))).toEqual(['Grace-Hopper-1']);
   });
 
   it('finds who has an account, whatever the case of the address', async () => {
     const other = await makeOrganization(server, 'other');
     const known = await makeMember(server, other.name, 'known');
-    const { attributes, relationships } = await invite('KNOWN@people.test');
+    const { id } = await invite('KNOWN@people.test');
+    const { attributes, relationships } = answered(await server.get(pathOf(id)), 200).body.data;
     expect(relationships.user.data.id).toBe(known.id);
     expect(attributes.email).toBe('KNOWN@people.test');
+  });
+
+  it('shows the inviter the typed address, whether or not somebody has it, until it is accepted', async () => {
+    const email = 'Hidden@people.test';
+    const known = await makeMember(server, 'elsewhere', 'hidden-account');
+    const address = `${known.username}@people.test`;
+    const team = await makeTeam(server, 'acme', 'of-hidden');
+    for (const typed of [address, email]) {
+      const { id } = await invite(typed, team);
+      const shown = answered(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      const user = shown.data.relationships.user.data.id as string;
+      expect(user).toBe(id.replace(/^ou-/, 'user-'));
+      expect(shown.data.attributes).toMatchObject({ email: typed, status: 'invited' });
+      expect(shown.included).toMatchObject([
+        { id: user, type: 'users', attributes: { username: typed, email: typed, 'is-site-admin': false } },
+      ]);
+      const own = answered(await server.get(`${pathOf(id)}?include=user`), 200).body.included[0];
+      expect(own.id).not.toBe(user);
+      for (const path of [`/api/v2/users/${own.id}`, `/api/v2/users/${user}`]) {
+        answered(await owner.get(path), 404);
+      }
+      // No oracle: neither the order nor the search knows the username.
+      const search = async (q: string) => answered(await owner.get(`${LIST}?q=${q}`), 200).body.data.length;
+      expect(await search(encodeURIComponent(typed))).toBe(1);
+      const inTeam = answered(await owner.get(`/api/v2/teams/${team}?include=users`), 200);
+      expect(inTeam.body.data.relationships.users.data).toContainEqual({ type: 'users', id: user });
+      expect(inTeam.text).not.toContain(own.id);
+      answered(await server.post(`${pathOf(id)}/actions/accept`), 200);
+      const accepted = answered(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      expect(accepted.included[0].id).toBe(own.id);
+      answered(await owner.get(`/api/v2/users/${own.id}`), 200);
+    }
+  });
+
+  it('does not let the inviter guess the username of somebody invited', async () => {
+    const known = await makeMember(server, 'elsewhere', 'guessed');
+    const { id } = await invite('guessed@people.test');
+    const team = await makeTeam(server, 'acme', 'guessing');
+    const add = (name: string) =>
+      owner.post(`/api/v2/teams/${team}/relationships/users`, { data: [{ type: 'users', id: name }] });
+    expect(detailOf(answered(await add(known.username), 422))).toBe('User guessed is not a member of the organization');
+    answered(await add('guessed@people.test'), 204);
+    const { body } = answered(await owner.get(`/api/v2/teams/${team}`), 200);
+    expect(body.data.relationships['organization-memberships'].data).toEqual([
+      { type: 'organization-memberships', id },
+    ]);
   });
 
   it('makes names unique', async () => {
@@ -205,12 +256,12 @@ describe('the memberships of an organization', () => {
   });
 
   it.each([
-    ['', ['admin', 'una', 'vera', 'wim', 'xenia', 'zoe'], 6],
-    ['page[size]=2&page[number]=2', ['vera', 'wim'], 6],
-    ['filter[status]=invited', ['wim', 'xenia'], 2],
+    ['', ['admin', 'una', 'vera', 'wim@guests.test', 'xenia@guests.test', 'zoe'], 6],
+    ['page[size]=2&page[number]=2', ['vera', 'wim@guests.test'], 6],
+    ['filter[status]=invited', ['wim@guests.test', 'xenia@guests.test'], 2],
     ['filter[status]=active&page[size]=1', ['admin'], 4],
-    ['filter[email]=una@people.test,WIM@guests.test', ['una', 'wim'], 2],
-    ['q=GUESTS', ['wim', 'xenia'], 2],
+    ['filter[email]=una@people.test,WIM@guests.test', ['una', 'wim@guests.test'], 2],
+    ['q=GUESTS', ['wim@guests.test', 'xenia@guests.test'], 2],
     ['q=vera', ['vera'], 1],
     ['q=guests&filter[status]=active', [], 0],
   ])('answer %s', async (query, names, total) => {
@@ -257,9 +308,9 @@ describe('the memberships of a team', () => {
   });
 
   it.each([
-    ['page[size]=100', ['ida', 'ina', 'ivo'], 3],
+    ['page[size]=100', ['ida', 'ina@guests.test', 'ivo'], 3],
     ['page[size]=2&page[number]=2', ['ivo'], 3],
-    ['filter[status]=invited', ['ina'], 1],
+    ['filter[status]=invited', ['ina@guests.test'], 1],
     ['filter[status]=active', ['ida', 'ivo'], 2],
   ])('answer %s', async (query, names, total) => {
     expect(await list(query)).toEqual([names, total]);

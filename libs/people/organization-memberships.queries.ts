@@ -3,6 +3,7 @@ import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { demand, fresh, type Actor, type Identity, type Permission, type Place, organizationFor } from '#access';
 import type { MembershipStatus } from './membership.js';
+import { HIDDEN_ID, isHidden } from './shown-accounts.queries.js';
 import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
 import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
 import type { UserRow } from './users.queries.js';
@@ -20,11 +21,18 @@ export type MembershipRow = Place & {
   readonly teams: readonly string[];
 };
 
-// An address is shown as it was written by who invited, for as long as it is the person's.
-const EMAIL = sql.raw(`case when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
+// An invitation shows the address that was typed. A membership shows that spelling while it is the person's address.
+const EMAIL = sql.raw(`case when m.status = 'invited' then coalesce(m.email, u.email)
+  when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
 
-const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName", u.id as "user",
-  jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email, 'siteAdmin', u.site_admin) as person,
+const shownName = (actor: Identity): Sql => sql`case when ${isHidden(actor, 'm')} then ${EMAIL} else u.username end`;
+
+const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName",
+  case when ${isHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
+  case when ${isHidden(actor, 'm')}
+       then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL}, 'siteAdmin', false)
+       else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email, 'siteAdmin', u.site_admin)
+  end as person,
   ${EMAIL} as email, m.status, m.created_at as "createdAt",
   array(select t.id from team_members tm join teams t on t.id = tm.team
          where tm.user_id = u.id and t.organization = m.organization and ${isSeenTeam(actor)} order by t.id) as teams`;
@@ -49,11 +57,13 @@ export type MembershipFilter = {
   readonly emails: readonly string[];
 };
 
-const conditionsOf = ({ search, status, emails }: MembershipFilter): readonly Sql[] => [
+const conditionsOf = ({ search, status, emails }: MembershipFilter, actor: Actor): readonly Sql[] => [
   ...(status ? [sql`m.status = ${status}`] : []),
   ...(emails.length > 0 ? [sql`lower(${EMAIL}) = any (${emails.map((email) => email.toLowerCase())}::text[])`] : []),
   ...(search
-    ? [sql`(position(lower(${search}) in lower(u.username)) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`]
+    ? [
+        sql`(position(lower(${search}) in lower(${shownName(actor)})) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`,
+      ]
     : []),
 ];
 
@@ -65,14 +75,14 @@ export const listMemberships = async (
   page: Page,
   filter: MembershipFilter,
 ): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
-  const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter)]);
+  const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter, actor)]);
   const found = await database.slowRows<MembershipRow & { owner: string; total: number; name: string }>(
     actor,
     sql`
     select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
       from (select id from ${organizationFor(actor, 'read-memberships', organizationName)} offset 0) owner
-      left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
-                          order by u.username ${limitOf(page)}) page on true
+      left join lateral (select ${columns(actor)}, ${shownName(actor)} as name ${FROM} where ${where}
+                          order by name ${limitOf(page)}) page on true
      order by page.name`,
   );
   const [first] = found;
@@ -92,7 +102,7 @@ export const listMembershipsOfTeam = async (
   const where = sql.and([
     sql`m.organization = place.organization`,
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
-    ...conditionsOf(filter),
+    ...conditionsOf(filter, actor),
   ]);
   const found = await database.slowRows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(
     actor,
@@ -100,8 +110,8 @@ export const listMembershipsOfTeam = async (
     select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
       from (select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
              where t.id = ${team} and ${fresh(actor)}) place
-      left join lateral (select ${columns(actor)}, u.username as name ${FROM} where ${where}
-                          order by u.username ${limitOf(page)}) page on true
+      left join lateral (select ${columns(actor)}, ${shownName(actor)} as name ${FROM} where ${where}
+                          order by name ${limitOf(page)}) page on true
      order by page.name`,
   );
   const [first] = found;
@@ -137,7 +147,7 @@ export const membersOf = (
     select ${columns(actor)}
       from users u left join organization_memberships m on m.user_id = u.id and m.organization = ${organization}
       left join organizations o on o.id = m.organization
-     where u.id = any (${users}::text[]) order by u.username`);
+     where u.id = any (${users}::text[]) order by ${shownName(actor)}`);
 
 /** What an invitation meets. */
 export type PlaceForInvitation = {

@@ -27,7 +27,7 @@ export const teamResource = (team: TeamDetailsRow, actor: Identity): Resource =>
     },
     relationships: {
       organization: toOne('organizations', team.organizationName, `/api/v2/organizations/${team.organizationName}`),
-      users: toMany('users', team.members),
+      users: toMany('users', team.shownMembers),
       'organization-memberships': toMany('organization-memberships', team.memberships),
       'authentication-token': linkTo(`/api/v2/teams/${team.id}/authentication-token`),
     },

@@ -13,6 +13,7 @@ import {
 } from '#access';
 import type { TeamSettings } from './team.js';
 import { demandReadTeam, type TeamPlace } from './team-permission.js';
+import { shownMember } from './shown-accounts.queries.js';
 
 export type TeamDetailsRow = TeamPlace &
   TeamSettings & {
@@ -21,6 +22,8 @@ export type TeamDetailsRow = TeamPlace &
     readonly organizationAccess: OrganizationAccess;
     /** Ids of users. */
     readonly members: readonly string[];
+    /** The same for documents: other ids stand for accounts that an invitation hides from the caller. */
+    readonly shownMembers: readonly string[];
     readonly memberships: readonly string[];
   };
 
@@ -40,7 +43,11 @@ const COLUMNS = sql.raw(`o.name as "organizationName", t.name, t.sso_team_id as 
            on ou.user_id = m.user_id and ou.organization = t.organization
          where m.team = t.id order by ou.id) as memberships`);
 
-const columns = (actor: Identity): Sql => sql`t.id, ${teamPlace(actor)}, ${COLUMNS}`;
+const columns = (actor: Identity): Sql => sql`t.id, ${teamPlace(actor)}, ${COLUMNS},
+  array(select ${shownMember(actor)} as shown
+          from team_members tm left join organization_memberships ou
+            on ou.user_id = tm.user_id and ou.organization = t.organization
+         where tm.team = t.id order by shown) as "shownMembers"`;
 
 const FROM = sql.raw('from teams t join organizations o on o.id = t.organization');
 
@@ -147,7 +154,7 @@ export const teamForCommand = async <More extends object>(
   return row;
 };
 
-/** Members are named by their usernames or by their memberships. */
+/** Members are named by their usernames, by the addresses that they were invited by, or by their memberships. */
 export type NamedMembers = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
 
 export type NamedMember = {
@@ -166,11 +173,15 @@ export const namedMembers = ({ by, names }: NamedMembers): Sql => {
      left join event_store.streams sou on sou.stream = ou.id`);
   const isNamed =
     by === 'users'
-      ? sql`u.username = any (${names}::text[])`
+      ? sql`(u.username = any (${names}::text[]) and ou.status is distinct from 'invited'
+              or u.id in (select i.user_id from organization_memberships i
+                           where i.organization = t.organization and i.status = 'invited'
+                             and i.email = any (${names}::text[])) and ou.status = 'invited')`
       : sql`u.id in (select user_id from organization_memberships where id = any (${names}::text[])) 
             and ou.id = any (${names}::text[])`;
-  const name = sql.raw(by === 'users' ? 'u.username' : 'ou.id');
-  // In the order of the request: an event each is told of them, in this order.
+  const shown = `case when ou.status = 'invited' then coalesce(ou.email, u.username) else u.username end`;
+  const name = sql.raw(by === 'users' ? shown : 'ou.id');
+  // In the order of the request, so that a refusal names the first member that is wrong.
   return sql`, coalesce((
     select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
                                         'membership', ou.id, 'version', sou.version)

@@ -19,10 +19,13 @@ export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u 
 export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
   database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);
 
-/** Where the person in the row `u` belongs to. */
+/** The organizations of the person in the row `u`. Those that only invited the person do not see the account. */
 export const ORGANIZATIONS = sql.raw(`array(
-  select organization from organization_memberships where user_id = u.id
-  union select t.organization from team_members m join teams t on t.id = m.team where m.user_id = u.id)`);
+  select organization from organization_memberships where user_id = u.id and status = 'active'
+  union select t.organization from team_members m join teams t on t.id = m.team
+         where m.user_id = u.id
+           and not exists (select 1 from organization_memberships ou where ou.user_id = u.id
+                              and ou.organization = t.organization and ou.status = 'invited'))`);
 
 export type SeenUserRow = UserRow & { readonly organizations: readonly string[] };
 

@@ -274,8 +274,9 @@ const policyMeta = (land: Land, days: number): object => ({
 const invite = async (land: Land): Promise<{ answer: Answer; id: string; meta: object }> => {
   const body = resource('organization-memberships', { email: `${land.unique('guest')}@people.test` });
   const answer = answered(await land.owner.post(of(land, 'organization-memberships'), body), 201);
-  const { id, relationships } = answer.body.data;
-  const user = relationships.user.data.id as string;
+  const { id } = answer.body.data;
+  // The inviter sees no account before the invitation is accepted; site administrators do.
+  const user = said(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data.id as string;
   const { username } = said(await land.server.get(`${P}/users/${user}`)).attributes;
   return { answer, id, meta: { user: username, user_id: user } };
 };

@@ -299,9 +299,11 @@ function moving(workspace: string, to: string): Step {
   };
 }
 
-const named = (organization: Organization, user: string): object => ({
-  data: [{ type: 'users', id: organization.person(user).username }],
-});
+/** An invitation knows the address only; a member is named by the username. */
+const named = (organization: Organization, user: string): object => {
+  const { username, email } = organization.person(user);
+  return { data: [{ type: 'users', id: organization.model.invited.has(user) ? email : username }] };
+};
 
 function joining(user: string, team: string): Step {
   return {

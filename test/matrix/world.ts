@@ -31,8 +31,10 @@ const invite = async (land: Land, name: string, team: string): Promise<Arrival> 
     { teams: { data: [{ type: 'teams', id: team }] } },
   );
   const path = `/api/v2/organizations/${acme.name}/organization-memberships`;
-  const { id: membership, relationships } = answered(await server.as(owners).post(path, body), 201).body.data;
-  const id = relationships.user.data.id as string;
+  const { id: membership } = answered(await server.as(owners).post(path, body), 201).body.data;
+  // The inviter does not see the account; an administrator of the site does.
+  const shown = answered(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
+  const id = shown.relationships.user.data.id as string;
   const token = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
   return { api: server.as(token), id, membership, team };
 };
