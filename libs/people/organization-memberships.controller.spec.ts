@@ -139,7 +139,7 @@ describe('an invitation', () => {
   it('makes names unique', async () => {
     await invite('twin@one.test');
     const { id } = await invite('twin@two.test');
-    expect(usersIn(await server.get(`${pathOf(id)}?include=user`))).toEqual([expect.stringMatching(/^twin-\w{6}$/)]);
+    expect(usersIn(await server.get(`${pathOf(id)}?include=user`))).toEqual([expect.stringMatching(/^twin_\w{6}$/)]);
   });
 
   it('goes to no address that would take for ever to look at', async () => {

@@ -15,7 +15,7 @@ import {
 import { team } from './team.js';
 import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
 import { isOwnerless } from './teams.queries.js';
-import { checkEmail, user, usernameFrom } from './user.js';
+import { checkEmail, user, otherUsername, usernameFrom } from './user.js';
 
 export class InviteMember extends Command<MembershipRow> {
   constructor(
@@ -88,7 +88,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   private accountFor({ person, isUsernameTaken }: PlaceForInvitation, email: string, username: string) {
     if (person) return { person, writes: [] };
     const id = this.ids.next('user');
-    const free = isUsernameTaken ? `${username}-${id.slice(-6)}` : username;
+    const free = isUsernameTaken ? otherUsername(username, id.slice(-6)) : username;
     const birth = { type: 'CreateUser', data: { username: free, email, siteAdmin: false } } as const;
     return { person: { id, username: free }, writes: [writeOf(user, unborn(id, user), null, birth)] };
   }

@@ -15,6 +15,24 @@ describe('a user', () => {
     given(created).when({ type: 'CreateUser', data }).refuses('conflict', 'User exists already');
   });
 
+  it.each(['admin', 'ROOT', 'system', 'team-owners', 'run-4nZ8x', 'apool-1'])('is not created as %s', (username) => {
+    given()
+      .when({ type: 'CreateUser', data: { ...data, username } })
+      .refuses('unprocessable', /^Username (?:is reserved|must not look like an id)/);
+  });
+
+  it('is created as admin if it administers the site, as the first administrator is', () => {
+    const admin = { ...data, username: 'admin', siteAdmin: true };
+    given().when({ type: 'CreateUser', data: admin }).yields({ type: 'UserCreated', data: admin });
+  });
+
+  it('keeps a name that was given before it was refused', () => {
+    const old: UserEvent = { type: 'UserCreated', data: { ...data, username: 'user-old' } };
+    given(old)
+      .when(update({ username: 'user-old', email: 'old@people.test' }))
+      .yields(updated({ email: 'old@people.test' }));
+  });
+
   it('changes what differs', () => {
     given(created)
       .when(update({ username: 'ada', email: 'ada@people.test' }))
@@ -61,6 +79,10 @@ describe('a user', () => {
     [{ username: '' }, "Username can't be blank"],
     [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores'],
     [{ username: 'x'.repeat(65) }, 'Username is too long'],
+    [{ username: 'admin' }, 'Username is reserved: choose another one than admin'],
+    [{ username: 'System' }, 'Username is reserved: choose another one than System'],
+    [{ username: 'user-4nZ8' }, 'Username must not look like an id: it begins with user-'],
+    [{ username: 'ORG-acme' }, 'Username must not look like an id: it begins with ORG-'],
     [{ email: '' }, "Email can't be blank"],
     [{ email: 'nobody' }, 'Email is invalid'],
     [{ email: '@here' }, 'Email is invalid'],
@@ -77,6 +99,8 @@ describe('a name made of an address', () => {
     ['"odd@local"@people.test', 'odd-local'],
     ['é@people.test', 'user'],
     ['no address', 'no-addres'],
+    ['admin@people.test', 'admin_'],
+    ['team-lead@people.test', 'team_lead'],
     [`${'x'.repeat(64)}@people.test`, 'x'.repeat(32)],
   ])('%s: %s', (email, username) => expect(usernameFrom(email)).toBe(username));
 });

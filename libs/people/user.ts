@@ -34,17 +34,88 @@ type User =
 
 const USERNAME = { ...IN_PATHS, attribute: 'username', most: 64 };
 
+/** Names that readers take for the installation itself, or for its operators. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'admin',
+  'administrator',
+  'anonymous',
+  'cadastre',
+  'root',
+  'support',
+  'system',
+]);
+
+/** Prefixes of ids: a username that begins like an id is taken for one in trails, locks and logs. */
+const ID_PREFIXES = [
+  'agent',
+  'apool',
+  'apply',
+  'at',
+  'cv',
+  'drp',
+  'gpgkey',
+  'org',
+  'ot',
+  'ou',
+  'plan',
+  'prj',
+  'prov',
+  'provpltfrm',
+  'provver',
+  'rtk',
+  'run',
+  'sshkey',
+  'sv',
+  'tag',
+  'tb',
+  'team',
+  'tprj',
+  'tws',
+  'user',
+  'var',
+  'varset',
+  'ws',
+  'wsc',
+  'wsout',
+] as const;
+const LIKE_AN_ID = new RegExp(`^(?:${ID_PREFIXES.join('|')})-`, 'i');
+
+const isReserved = (username: string): boolean => RESERVED.has(username.toLowerCase());
+
+/** Refuses names that could be taken for something else; users that have one keep it. */
+const checkMisleading = (username: string): void => {
+  if (isReserved(username)) {
+    throw unprocessable(`Username is reserved: choose another one than ${username}`, 'username');
+  }
+  if (LIKE_AN_ID.test(username)) {
+    throw unprocessable(
+      `Username must not look like an id: it begins with ${username.slice(0, username.indexOf('-') + 1)}`,
+      'username',
+    );
+  }
+};
+
 /** Whether mail arrives is known only to who sends some; this tells an address from what is none at all. */
 export const checkEmail = (email: string): void => {
   if (email === '') throw unprocessable("Email can't be blank", 'email');
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) throw unprocessable('Email is invalid', 'email');
 };
 
-/** What somebody is called who is known by an address only: its local part, as far as names allow it. */
+/** Returns a username for someone known by an address only: its local part, as far as usernames allow it. */
 export const usernameFrom = (email: string): string => {
   const local = email.slice(0, email.lastIndexOf('@'));
   const name = local.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
-  return name.slice(0, USERNAME.most / 2) || 'user';
+  const short = name.slice(0, USERNAME.most / 2) || 'user';
+  if (isReserved(short)) return `${short}_`;
+  return LIKE_AN_ID.test(short) ? short.replace('-', '_') : short;
+};
+
+/** Returns another username for the same person, when the first one is taken; `suffix` is random. */
+export const otherUsername = (username: string, suffix: string): string => `${username}_${suffix}`;
+
+const checkUsername = (username: string): void => {
+  checkName(username, USERNAME);
+  checkMisleading(username);
 };
 
 export const user: Decider<User, UserCommand, UserEvent> = {
@@ -53,13 +124,15 @@ export const user: Decider<User, UserCommand, UserEvent> = {
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
       if (state.status !== 'absent') throw conflict('User exists already');
+      // The operator makes administrators, the first one under the name `admin`.
+      if (!siteAdmin || !isReserved(username)) checkMisleading(username);
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },
     UpdateUser: ({ changes }, state) => {
       if (state.status !== 'active') throw notFound();
       const changed = differences(state, changes);
       checkAll(
-        () => changed.username !== undefined && checkName(changed.username, USERNAME),
+        () => changed.username !== undefined && checkUsername(changed.username),
         () => changed.email !== undefined && checkEmail(changed.email ?? ''),
       );
       return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];

@@ -134,10 +134,13 @@ describe('an account', () => {
   });
 
   it.each([
-    [{ username: 'admin' }, 'Username has already been taken', 'username'],
+    [{ username: 'renamed-once' }, 'Username has already been taken', 'username'],
+    [{ username: 'admin' }, 'Username is reserved: choose another one than admin', 'username'],
+    [{ username: 'user-4nZ8' }, 'Username must not look like an id: it begins with user-', 'username'],
     [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores', 'username'],
     [{ email: null }, "Email can't be blank", 'email'],
   ])('does not become %j', async (attributes, detail, attribute) => {
+    await ensureUser(server.store, server.house.ids, 'renamed-once', false);
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
     const { body } = answered(await member.patch(UPDATE, resource('users', attributes)), 422);
     expect(body.errors).toEqual([
@@ -183,12 +186,12 @@ describe('the first administrator', () => {
   it('is who they are, whatever they and others call themselves', async () => {
     const { store, house } = server;
     const { id } = await details(server.adminToken);
-    answered(await server.patch('/api/v2/account/update', resource('users', { username: 'root' })), 200);
+    answered(await server.patch('/api/v2/account/update', resource('users', { username: 'site-root' })), 200);
     const member = await makeMember(server, 'acme', 'pretender');
-    answered(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 200);
+    answered(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 422);
     const secret = house.ids.secret();
     await ensureAdmin(store, house.ids, secret);
-    expect(await details(secret)).toMatchObject({ id, attributes: { username: 'root', 'is-site-admin': true } });
+    expect(await details(secret)).toMatchObject({ id, attributes: { username: 'site-root', 'is-site-admin': true } });
   });
 });
 
