@@ -3,6 +3,8 @@ import type { EventKind } from '#kernel';
 import { factsChannel, factSchemas, nameOf, OWN, ROWS } from '#facts';
 import { asyncApi, cloudEventType, schemas, topicOf } from '#message-log';
 import { registry, slices } from '../../apps/slices.js';
+import { SECRET_FILES } from '../../libs/host/settings.js';
+import { variables } from '../../libs/host/variables.js';
 import { told, untold, type Told } from './catalogue.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
 import { testsOf } from './tests.js';
@@ -247,6 +249,25 @@ export const cataloguePage = (): string =>
     '',
   ].join('\n');
 
+export const settingsPage = (): string =>
+  [
+    '# Settings',
+    '',
+    NOTICE,
+    '',
+    `All ${Object.keys(variables).length} settings are environment variables. An empty variable counts as absent. At startup the server`,
+    'reports every invalid setting, one line each, and exits. `npm run cadastre -- --help` prints the same list. How to use',
+    'them: [operations](operations.md).',
+    '',
+    table(
+      ['Variable', 'Default', 'Meaning'],
+      Object.entries(variables).map(([name, { otherwise, meaning }]) => [code(name), otherwise, meaning]),
+    ),
+    '',
+    SECRET_FILES.replaceAll(/\b[A-Z_]+_FILE\b/g, (name) => code(name)),
+    '',
+  ].join('\n');
+
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Every generated file under docs/, by its path in there, before it is formatted. */
@@ -256,6 +277,7 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['events.md', eventsPage()],
     ['audit-catalogue.md', cataloguePage()],
     ['facts.md', factsPage()],
+    ['settings.md', settingsPage()],
     ['asyncapi.json', json(asyncApi(registry, PREFIX, [factsChannel]))],
     ...Object.entries(schemas(registry)).map(([type, schema]) => [`schemas/${type}.json`, json(schema)] as const),
   ]);
