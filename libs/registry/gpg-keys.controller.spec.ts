@@ -198,9 +198,12 @@ describe('a GPG key that is given to another organization', () => {
     const { ownersTeam } = await makeOrganization(server, 'both-a');
     const owner = await makeMember(server, 'both-a', 'oona', [ownersTeam]);
     answered(await addKey(owner, 'both-a', signer(0)), 201);
-    answered(await give(owner, 'both-a', 'guarded'), 404);
     answered(await give(owner, 'guarded', 'both-a'), 404);
-    answered(await give(owner, 'both-a', 'nowhere'), 404);
+    for (const namespace of ['guarded', 'nowhere']) {
+      expect(answered(await give(owner, 'both-a', namespace), 403).body.errors).toEqual([
+        { status: '403', title: 'forbidden', detail: 'namespace not authorized' },
+      ]);
+    }
     answered(await server.get(byId('both-a', signer(0))), 200);
     answered(await server.get(byId('guarded', signer(0))), 200);
     expect(refusalOf(await give(server, 'guarded', 7))[0]).toBe('/data/attributes/namespace');
@@ -219,7 +222,7 @@ describe('a GPG key that is given to another organization', () => {
     await settle('sender', signer(0));
     await settle('vanishing');
     meanwhile(server.store, () => server.delete('/api/v2/organizations/vanishing'));
-    expect((await give(server, 'sender', 'vanishing')).status).toBe(404);
+    expect((await give(server, 'sender', 'vanishing')).status).toBe(403);
     answered(await server.get(byId('sender', signer(0))), 200);
   });
 });

@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids } from '#kernel';
+import { Clock, forbidden, Ids, Refused } from '#kernel';
 import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf } from '#event-store';
 import { contextOf, placeInOrganization, type Actor } from '#access';
 import { readPublicKey } from '#provider-release';
@@ -35,6 +35,15 @@ export class RemoveGpgKey extends Command<void> {
     super();
   }
 }
+
+/**
+ * go-tfe drops the text of a 404 (clients.md §8), so a move to a foreign namespace is a 403. A namespace that does not
+ * exist gets the same answer: callers cannot tell the two apart.
+ */
+const refuseForeignNamespace = (error: unknown): never => {
+  if (error instanceof Refused && error.kind === 'not-found') throw forbidden('namespace not authorized');
+  throw error;
+};
 
 const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
 
@@ -79,7 +88,9 @@ export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
     const work = async (): Promise<GpgKeyRow> => {
       const found = await gpgKeyAt(this.store.database, actor, 'manage-providers', path);
       if (namespace === found.namespace) return found;
-      const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace);
+      const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
+        refuseForeignNamespace,
+      );
       const id = this.ids.next('gpgkey');
       const { keyId, asciiArmor } = found;
       const loaded = await this.store.restore(found.id, gpgKey, found.snapshot);

@@ -189,10 +189,7 @@ const gpgKey: Target = {
     return { params: { namespace: 'acme', keyId: signer.keyId } };
   },
 };
-const inRival: Target = {
-  place: (_, { rival }) => ({ organization: rival.id }),
-  standing: () => ({ namespace: 'rival' }),
-};
+const inRival: Target['place'] = (_, { rival }) => ({ organization: rival.id });
 
 const keys: readonly Row[] = [
   {
@@ -228,8 +225,8 @@ const keys: readonly Row[] = [
     route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
     when: 'to another organization',
     about: gpgKey,
-    demands: ['manage-providers', ['manage-providers', inRival]],
-    status: 200,
+    demands: ['manage-providers'],
+    status: ({ caller, world, may }) => (may('manage-providers', inRival(caller, world)) ? 200 : 403),
     trail: ['gpg_key destroy', 'gpg_key create'],
     fresh: true,
     body: resource('gpg-keys', { namespace: 'rival' }),
