@@ -1,13 +1,4 @@
-import {
-  checkName,
-  conflict,
-  differences,
-  isNothing,
-  notFound,
-  unprocessable,
-  type Decider,
-  type Message,
-} from '#kernel';
+import { checkName, conflict, differences, notFound, unprocessable, type Decider, type Message } from '#kernel';
 
 export type Category = 'terraform' | 'env';
 
@@ -42,19 +33,20 @@ export type VariableCommand =
 type Active = VariableFacts & { readonly status: 'active' };
 export type Variable = { readonly status: 'absent' | 'deleted' } | Active;
 
-/** Names that Terraform's language has, and a shell for the environment. */
+/** Keys as the vendor accepts them (clients.md §8). Terraform ignores a key that names none of its variables. */
 const KEY = {
-  terraform: /^[\p{L}_][\p{L}\p{N}_-]*$/u,
-  env: /^[A-Za-z_][A-Za-z0-9_.-]*$/,
-} as const satisfies Record<Category, RegExp>;
+  terraform: { pattern: /^\P{Cc}+$/u, accepted: 'it must have no control characters' },
+  env: { pattern: /^[^\s=\p{Cc}]+$/u, accepted: "the key of an environment variable has no whitespace and no '='" },
+} as const satisfies Record<Category, { readonly pattern: RegExp; readonly accepted: string }>;
 
-const KEY_MOST = 255;
+const KEY_MOST = 256;
 const DESCRIPTION_MOST = 512;
 const VALUE_MOST_BYTES = 256 * 1_024;
 
 const checkKey = ({ key, category }: Pick<VariableFacts, 'key' | 'category'>): void => {
   checkName(key, { attribute: 'key', most: KEY_MOST });
-  if (!KEY[category].test(key)) throw unprocessable('Key is invalid', 'key');
+  const { pattern, accepted } = KEY[category];
+  if (!pattern.test(key)) throw unprocessable(`Key is invalid: ${accepted}`, 'key');
 };
 
 /** No text here may show the value. */
@@ -96,17 +88,13 @@ export const addTo = (stored: StoredVariables, { sensitive, value }: NewVariable
   return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(shown) };
 };
 
-/** Nobody reads a secret by giving it another name, or by taking its cover off. */
-const checkSensitive = (state: Active, { sensitive, key, category }: VariableChanges): void => {
+/** Refuses to show the secret, and to give it a new name. Its category may change (clients.md §8). */
+const checkSensitive = (state: Active, { sensitive, key }: VariableChanges): void => {
   if (!state.sensitive) return;
   if (sensitive === false) {
     throw unprocessable('Sensitive cannot be turned off; delete the variable and create it again', 'sensitive');
   }
-  if (key !== undefined || category !== undefined) {
-    const attribute = key === undefined ? 'category' : 'key';
-    const name = key === undefined ? 'Category' : 'Key';
-    throw unprocessable(`${name} of a sensitive variable cannot be changed`, attribute);
-  }
+  if (key !== undefined) throw unprocessable('Key of a sensitive variable cannot be changed', 'key');
 };
 
 const active = (state: Variable): Active => {
@@ -158,7 +146,7 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
       checkSensitive(before, changed);
       if (changed.key !== undefined || changed.category !== undefined) checkKey({ ...before, ...changed });
       checkTexts(changed);
-      if (isNothing(changed)) return [];
+      // An update without changes is a new version too: go-tfe expects another `version-id` (clients.md §8).
       const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
       return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];
     },

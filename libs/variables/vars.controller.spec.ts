@@ -73,9 +73,6 @@ describe('a variable of a workspace', () => {
     });
     expect(answered(await server.get(`${path}/${variable.id}`), 200).body.data).toEqual(variable);
     expect(answered(await server.get(path), 200).body.data).toEqual([variable]);
-    expect(answered(await server.patch(`${path}/${variable.id}`, changed({ key: 'region' })), 200).body.data).toEqual(
-      variable,
-    );
   });
 
   it('starts empty, plain and without a description', async () => {
@@ -98,12 +95,33 @@ describe('a variable of a workspace', () => {
     expect(after['version-id']).not.toBe(attributes['version-id']);
     const cleared = await server.patch(`${path}/${id}`, changed({ value: null, description: null }));
     expect(cleared.body.data.attributes).toMatchObject({ key: 'zone', value: '', description: null, hcl: true });
-    // Just a type is a change of nothing.
-    answered(await server.patch(`${path}/${id}`, { data: { type: 'vars' } }), 200);
     expect(answered(await server.delete(`${path}/${id}`), 204).text).toBe('');
     answered(await server.get(`${path}/${id}`), 404);
     answered(await server.patch(`${path}/${id}`, changed({ value: 'x' })), 404);
     answered(await server.delete(`${path}/${id}`), 404);
+  });
+
+  it('gets a new version-id and an audit entry from an update without attributes', async () => {
+    const { path } = await fresh();
+    const { id, attributes } = await makeVariable(server, path);
+    const { 'version-id': before, ...others } = attributes;
+    const after = answered(await server.patch(`${path}/${id}`, { data: { type: 'vars' } }), 200).body.data.attributes;
+    expect(after).toMatchObject(others);
+    expect(after['version-id']).not.toBe(before);
+    expect(answered(await server.get(`${path}/${id}`), 200).body.data.attributes).toEqual(after);
+    const reader = server.as(await makeOrganizationToken(server, 'acme'));
+    const { data } = answered(await reader.get('/api/v2/organization/audit-trail'), 200).body;
+    const updates = data.filter(({ resource }: any) => resource.id === id && resource.action === 'update');
+    expect(updates.map(({ resource }: any) => resource.meta)).toEqual([{ attributes: [] }]);
+  });
+
+  it('accepts a key that begins with a digit and contains dashes', async () => {
+    const { path } = await fresh();
+    for (const category of ['terraform', 'env']) {
+      const key = '0f9d4b1e-6c1d-4f3a-9d53-6f1c2b7a8e90';
+      const { attributes } = await makeVariable(server, path, { key, category });
+      expect(attributes).toMatchObject({ key, category });
+    }
   });
 
   it('has a key of its own in its category', async () => {
@@ -128,8 +146,14 @@ describe('a variable of a workspace', () => {
   it.each([
     ['no key', { key: undefined }, "Key can't be blank", 'key'],
     ['an empty key', { key: '' }, "Key can't be blank", 'key'],
-    ['a key with a space', { key: 'a b' }, 'Key is invalid', 'key'],
-    ['a key that is too long', { key: 'x'.repeat(256) }, 'Key is too long (at most 255 characters)', 'key'],
+    ['a key with a line break', { key: 'a\nb' }, 'Key is invalid: it must have no control characters', 'key'],
+    [
+      'a key with a space',
+      { key: 'a b', category: 'env' },
+      "Key is invalid: the key of an environment variable has no whitespace and no '='",
+      'key',
+    ],
+    ['a key that is too long', { key: 'x'.repeat(257) }, 'Key is too long (at most 256 characters)', 'key'],
     ['no category', { category: undefined }, 'Category must be one of terraform, env', 'category'],
     ['another category', { category: 'policy-set' }, 'Category must be one of terraform, env', 'category'],
     ['a number', { value: 5 }, 'Value must be a string', 'value'],
@@ -293,13 +317,20 @@ describe('a sensitive variable', () => {
       [{ sensitive: false }, 'sensitive'],
       [{ sensitive: false, value: 'x' }, 'sensitive'],
       [{ key: 'other' }, 'key'],
-      [{ category: 'env' }, 'category'],
     ] as const) {
       const { errors } = answered(await server.patch(`${path}/${id}`, changed(change)), 422).body;
       expect(errors).toMatchObject([{ source: { pointer: `/data/attributes/${pointer}` } }]);
     }
     expect(answered(await server.get(`${path}/${id}`), 200).body.data).toEqual(covered);
     expect(await vaultOf(server).open(id)).toBe('eu');
+  });
+
+  it('keeps its value if its category changes', async () => {
+    const { path } = await fresh();
+    const { id } = await makeVariable(server, path, { sensitive: true, value: SECRET });
+    const moved = answered(await server.patch(`${path}/${id}`, changed({ category: 'env' })), 200).body.data;
+    expect(moved.attributes).toMatchObject({ category: 'env', sensitive: true, value: null });
+    expect(await vaultOf(server).open(id)).toBe(SECRET);
   });
 
   it('does not outlive its workspace, however close they come', async () => {
