@@ -102,7 +102,10 @@ export const configurationVersion: Decider<
       const status = known(state);
       if (status === 'uploaded') return [];
       if (status === 'backing_data_soft_deleted') return [{ type: 'ConfigurationVersionRestored', data: {} }];
-      throw badRequest(`The data of a configuration version that is ${status} cannot be restored`);
+      // Clients look for `transition not allowed` (clients.md §8).
+      throw badRequest(
+        `The data of a configuration version that is ${status} cannot be restored: transition not allowed`,
+      );
     },
     DeleteConfigurationPermanently: (_, state) => {
       if (known(state) !== 'backing_data_soft_deleted') {

@@ -33,7 +33,10 @@ export const backingData: Decider<BackingData, BackingDataCommand, BackingDataEv
       return [{ type: 'StateVersionDataSoftDeleted', data: { workspace } }];
     },
     RestoreData: ({ workspace }, { status }) => {
-      if (status === 'deleted') throw badRequest('The data of this state version has been deleted permanently');
+      // Clients look for `transition not allowed` (clients.md §8).
+      if (status === 'deleted') {
+        throw badRequest('The data of this state version has been deleted permanently: transition not allowed');
+      }
       return status === 'kept' ? [] : [{ type: 'StateVersionDataRestored', data: { workspace } }];
     },
     DeleteDataPermanently: ({ workspace }, { status }) => {

@@ -195,6 +195,34 @@ describe('the rules of the state’s head, over HTTP', () => {
     expect((await postState(server, id, { serial: 2 }, aState({ name: 'other' }))).status).toBe(409);
   });
 
+  it('make a new version of the same content under a new lock', async () => {
+    const id = await lockedWorkspace(server);
+    const bytes = aState({ serial: 2 });
+    const body = { serial: 2, state: bytes.toString('base64') };
+    const first = (await postState(server, id, body, bytes)).body.data;
+    await unlock(server, id);
+    await server.post(`/api/v2/workspaces/${id}/actions/lock`);
+    const second = await postState(server, id, body, bytes);
+    expect([second.status, second.body.data.id === first.id]).toEqual([201, false]);
+    await unlock(server, id);
+    const current = await server.get(`/api/v2/workspaces/${id}/current-state-version`);
+    expect(current.body.data.id).toBe(second.body.data.id);
+    expect((await server.get(`/api/v2/state-versions/${second.body.data.id}/download`)).text).toBe(bytes.toString());
+    const list = await server.get(`/api/v2/workspaces/${id}/state-versions`);
+    expect(list.body.data.map((version: { id: string }) => version.id)).toEqual([second.body.data.id, first.id]);
+    const act = (action: string) =>
+      server.post(`/api/v2/state-versions/${first.id}/actions/${action}_backing_data`).then(({ status }) => status);
+    const actions = ['soft_delete', 'restore', 'soft_delete', 'permanently_delete'];
+    const statuses: number[] = [];
+    for (const action of actions) statuses.push(await act(action));
+    expect(statuses).toEqual([200, 200, 200, 200]);
+    const restored = await server.post(`/api/v2/state-versions/${first.id}/actions/restore_backing_data`);
+    expect([restored.status, restored.body.errors[0].detail]).toEqual([
+      400,
+      expect.stringContaining('transition not allowed'),
+    ]);
+  });
+
   it('let an inline repetition complete a version that was never uploaded', async () => {
     const id = await lockedWorkspace(server);
     const bytes = aState({ serial: 2 });

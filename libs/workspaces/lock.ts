@@ -1,7 +1,7 @@
 import type { Person } from '#access/rules';
 import { conflict, unavailable, type Message, type Refused, type Table, type Timestamp } from '#kernel';
 import { describeHolder } from './holder.js';
-import { discarding, promotion, type StateEvent } from './state-head.js';
+import { discarding, promotion, withoutLock, type StateEvent } from './state-head.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
 /**
@@ -70,5 +70,6 @@ export const lockDecisions: Table<LockCommand, [state: ActiveWorkspace], readonl
 export const lockEvolutions: Table<LockEvent, [state: Workspace], Workspace> = {
   WorkspaceLocked: ({ holder, reason }, state) =>
     state.status === 'active' ? { ...state, lock: { holder, reason } } : state,
-  WorkspaceUnlocked: (_, state) => (state.status === 'active' ? { ...state, lock: null } : state),
+  WorkspaceUnlocked: (_, state) =>
+    state.status === 'active' ? { ...state, lock: null, stateHead: withoutLock(state.stateHead) } : state,
 };

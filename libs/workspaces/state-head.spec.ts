@@ -215,26 +215,49 @@ describe('rolling back', () => {
   });
 });
 
-describe('a repetition of the latest version', () => {
-  it('changes nothing', () => {
-    given(...withCurrent)
+describe('the content of the latest version, sent again', () => {
+  const withFive = [...locked, created('sv-5', { serial: 5 }), finalized('sv-5')] as const;
+
+  it('yields nothing within one lock', () => {
+    given(...withFive)
       .when(create('sv-again', { serial: 5 }))
       .yields();
   });
 
-  it('changes nothing while that is pending, even where the file comes along: it lies under another id', () => {
+  it('yields nothing while that is pending, even if the file comes along', () => {
     given(...locked, created('sv-1', { serial: 0 }))
       .when(create('sv-again', { serial: 0 }, { facts: facts() }))
       .yields();
   });
 
-  it('is for the holder of the lock as well', () => {
+  it('yields a new version under a new lock', () => {
+    given(...withCurrent)
+      .when(create('sv-again', { serial: 5 }, { facts: facts() }))
+      .yields(created('sv-again', { serial: 5 }), finalized('sv-again'));
+    given(...withCurrent)
+      .when(create('sv-again', { serial: 5 }))
+      .yields(created('sv-again', { serial: 5 }));
+  });
+
+  it('yields a new version under a lock that follows a forced unlock', () => {
+    given(...withFive, promoted('sv-5'), unlocked(true), lockedBy(alice))
+      .when(create('sv-again', { serial: 5 }))
+      .yields(created('sv-again', { serial: 5 }));
+  });
+
+  it('yields nothing within the new lock once it has been sent there', () => {
+    given(...withCurrent, created('sv-again', { serial: 5 }))
+      .when(create('sv-third', { serial: 5 }))
+      .yields();
+  });
+
+  it('is refused if another caller holds the lock', () => {
     given(born, lockedBy(bob), created('sv-1', { serial: 0 }))
       .when(create('sv-again', { serial: 0 }))
       .refuses('conflict', /locked by User bob/);
   });
 
-  it('is none when the content differs', () => {
+  it('is refused if only the serial is the same', () => {
     given(...withCurrent)
       .when(create('sv-x', { serial: 5, md5: 'other' }))
       .refuses('conflict', /serial/);
@@ -312,8 +335,8 @@ describe('unlocking', () => {
 
   it('by force falls back to the last version that is here', () => {
     given(...withCurrent, created('sv-6', { serial: 6 }), discarded('sv-6'), unlocked(true), lockedBy(alice))
-      .when(create('sv-again', { serial: 5 }))
-      .yields();
+      .when(create('sv-x', { serial: 5, md5: 'other' }))
+      .refuses('conflict', /not above the latest serial, 5/);
   });
 
   it('by force makes what is finalized current', () => {

@@ -18,6 +18,8 @@ export type StateVersion = {
   readonly lineage: string | null;
   readonly md5: string;
   readonly status: 'pending' | 'finalized';
+  /** Whether the lock under which it was created is still held. */
+  readonly isOfThisLock: boolean;
 };
 
 export type StateHead = {
@@ -72,11 +74,14 @@ export type StateCommand =
   | Message<'CreateStateVersion', Birth & { force: boolean; facts: StateFacts | null }>
   | Message<'FinalizeStateVersion', { id: string; facts: StateFacts }>;
 
-/** Same serial, lineage and content: the client repeats itself, after a cut for example. */
-const isRepetition = (
-  latest: StateVersion | null,
-  { serial, lineage, md5 }: Pick<Birth, 'serial' | 'lineage' | 'md5'>,
-): boolean => latest !== null && latest.serial === serial && latest.lineage === lineage && latest.md5 === md5;
+type Content = Pick<Birth, 'serial' | 'lineage' | 'md5'>;
+
+const hasContent = (version: StateVersion, { serial, lineage, md5 }: Content): boolean =>
+  version.serial === serial && version.lineage === lineage && version.md5 === md5;
+
+/** Within one lock the same content is the retry of a client, after a lost response for example. */
+const isRetry = (latest: StateVersion | null, content: Content): boolean =>
+  latest !== null && latest.isOfThisLock && hasContent(latest, content);
 
 const finalized = (id: string, facts: StateFacts): StateEvent => {
   const { size, terraformVersion, resources, providers, modules, outputs } = facts;
@@ -96,8 +101,10 @@ export const discarding = ({ latest }: StateHead): readonly StateEvent[] =>
 
 const checkSequence = (
   before: StateVersion,
-  { serial, lineage, rollbackOf }: Pick<Birth, 'serial' | 'lineage' | 'rollbackOf'>,
+  { serial, lineage, md5, rollbackOf }: Content & Pick<Birth, 'rollbackOf'>,
 ): void => {
+  // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
+  if (hasContent(before, { serial, lineage, md5 })) return;
   // Another lineage may be the very thing that is rolled back.
   if (!rollbackOf && before.lineage !== null && lineage !== null && before.lineage !== lineage) {
     throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${before.lineage}`);
@@ -115,7 +122,7 @@ export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], reado
       throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
     }
     // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
-    if (isRepetition(stateHead.latest, birth)) return [];
+    if (isRetry(stateHead.latest, birth)) return [];
     // Measured by what is here for good: a pending version gives way, whatever its serial.
     if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, birth);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
@@ -130,12 +137,21 @@ export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], reado
   },
 };
 
+const ofEarlierLock = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
+
+/** The state head once the lock is gone. */
+export const withoutLock = (head: StateHead): StateHead => ({
+  ...head,
+  latest: head.latest && ofEarlierLock(head.latest),
+  finalized: head.finalized && { ...head.finalized, version: ofEarlierLock(head.finalized.version) },
+});
+
 const withHead = (state: Workspace, change: (head: StateHead) => Partial<StateHead>): Workspace =>
   state.status === 'active' ? { ...state, stateHead: { ...state.stateHead, ...change(state.stateHead) } } : state;
 
 export const stateEvolutions: Table<StateEvent, [state: Workspace], Workspace> = {
   StateVersionCreated: ({ id, serial, lineage, md5 }, state) =>
-    withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending' } })),
+    withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending', isOfThisLock: true } })),
   StateVersionFinalized: ({ id, resources }, state) =>
     withHead(state, ({ latest }) => {
       if (latest?.id !== id) return {};

@@ -198,7 +198,7 @@ const decideSshKey = (
 };
 
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
-  version: 3,
+  version: 4,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, tags, ...around }, state) => {

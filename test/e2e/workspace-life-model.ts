@@ -51,6 +51,8 @@ export type StateContent = {
 export type Version<C extends StateContent = StateContent> = {
   readonly id: string;
   readonly content: C;
+  /** The lock under which it was created. */
+  readonly lock: Lock;
   status: 'pending' | 'finalized' | 'discarded';
 };
 
@@ -209,14 +211,16 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     if (!lock) throw new No(409, 'Lock the workspace first');
     if (lock.holder.id !== caller.person.id)
       throw new No(409, `locked by ${KIND[lock.holder.type]} ${lock.holder.name}`);
-    if (latest?.content.md5 === content.md5) {
+    if (latest?.content.md5 === content.md5 && latest.lock === lock) {
       if (inline) this.finalize(latest);
       return latest;
     }
-    if (finalized && finalized.content.lineage !== content.lineage) throw new No(409, 'lineage');
-    if (finalized && finalized.content.serial >= content.serial) throw new No(409, 'serial');
+    if (finalized && finalized.content.md5 !== content.md5) {
+      if (finalized.content.lineage !== content.lineage) throw new No(409, 'lineage');
+      if (finalized.content.serial >= content.serial) throw new No(409, 'serial');
+    }
     this.discardPending();
-    const made: Version<C> = { id, content, status: 'pending' };
+    const made: Version<C> = { id, content, lock, status: 'pending' };
     this.latest = made;
     this.latestChangeAt = this.now;
     this.happened('StateVersionCreated');
