@@ -30,7 +30,7 @@ export const statusOf = ({ kind }: Refused): number => ANSWERS[kind][0];
 const errorObject = (status: number, title: string, problem: Problem): Record<string, unknown> => ({
   // A string: clients lose the whole message when it is a number.
   status: String(status),
-  title,
+  title: problem.title ?? title,
   detail: problem.detail,
   ...(problem.pointer === undefined ? {} : { source: { pointer: problem.pointer } }),
   ...(problem.parameter === undefined ? {} : { source: { parameter: problem.parameter } }),

@@ -17,6 +17,8 @@ export type RefusalKind =
 /** One thing that is wrong. `pointer` is a JSON pointer into the request's body (RFC 6901). */
 export type Problem = {
   readonly detail: string;
+  /** In place of the title that goes with the kind. */
+  readonly title?: string;
   readonly pointer?: string;
   readonly parameter?: string;
   readonly meta?: Readonly<Record<string, unknown>>;

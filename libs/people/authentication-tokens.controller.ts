@@ -52,19 +52,21 @@ const body = z.object({
     .default({ attributes: {} }),
 });
 
-/** Of owners whose tokens are told apart by what they are for. */
-const namedBody = z.object({
-  data: z.object({
-    type,
-    attributes: z
-      .object({
-        description: description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
-        'expired-at': expiry,
-      })
-      // Not `default`, which would not be looked at: a missing description is what is wrong then.
-      .prefault({} as never),
-  }),
-});
+const bodyNaming = (name: z.ZodType<string>) =>
+  z.object({
+    data: z.object({
+      type,
+      attributes: z
+        .object({ description: name, 'expired-at': expiry })
+        // Not `default`, which would not be looked at: a missing description is what is wrong then.
+        .prefault({} as never),
+    }),
+  });
+
+/** A team tells its tokens apart by their descriptions; an empty one is a description too. */
+const teamBody = bodyNaming(description);
+
+const agentBody = bodyNaming(description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }));
 
 const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
   const { description: text = null, 'expired-at': end } = attributes;
@@ -129,7 +131,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-tokens')
   @ChangesAccess()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
+    return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(teamBody, input).data.attributes), actor);
   }
 
   @Get('teams/:id/authentication-token')
@@ -176,7 +178,7 @@ export class AuthenticationTokensController {
   @Post('agent-pools/:id/authentication-tokens')
   @ChangesAccess()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(namedBody, input).data.attributes), actor);
+    return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(agentBody, input).data.attributes), actor);
   }
 
   /** For executors: it opens what the run needs, until the run ends (docs/executors.md). */

@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids, unprocessable, type Timestamp } from '#kernel';
+import { Clock, Ids, Refused, unprocessable, type Timestamp } from '#kernel';
 import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
@@ -35,7 +35,9 @@ const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
 const refuseSecond = (error: unknown): never => {
   if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
-  throw unprocessable('Description has already been taken', 'description');
+  // go-tfe compares title and detail as a whole (ErrInvalidDescriptionConflict).
+  const detail = 'Validation failed: Description has already been taken';
+  throw new Refused('unprocessable', [{ title: 'invalid attributes', detail, pointer: '/data/attributes/description' }]);
 };
 
 @CommandHandler(IssueToken)

@@ -73,13 +73,20 @@ describe('the tokens of a team', () => {
   it.each([
     ['no name', token()],
     ['null for a name', token(null)],
-    ['a blank name', token('  ')],
     ['a name that is too long', token('n'.repeat(1_001))],
     ['no attributes', { data: { type: 'authentication-tokens' } }],
   ])('are not made with %s', async (_, body) => {
     const team = acme.ownersTeam;
     const { errors } = answered(await server.post(several(team), body), 422).body;
     expect(errors[0].source.pointer).toBe('/data/attributes/description');
+  });
+
+  it('may have an empty name, one of them in each team', async () => {
+    const team = await makeTeam(server, 'acme', 'nameless');
+    const { attributes } = answered(await server.post(several(team), token('')), 201).body.data;
+    expect(attributes.description).toBe('');
+    answered(await server.post(several(team), token('')), 422);
+    expect(descriptionsIn(answered(await server.get(several(team)), 200))).toEqual(['']);
   });
 
   it('have names that no other of the team has, also when two are made at once; in other teams they may', async () => {
@@ -90,8 +97,8 @@ describe('the tokens of a team', () => {
     expect(errors).toEqual([
       {
         status: '422',
-        title: 'invalid attribute',
-        detail: 'Description has already been taken',
+        title: 'invalid attributes',
+        detail: 'Validation failed: Description has already been taken',
         source: { pointer: '/data/attributes/description' },
       },
     ]);
