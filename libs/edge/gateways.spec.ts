@@ -39,7 +39,7 @@ beforeAll(async () => {
     EdgeModule,
     AccessModule,
     ReadsModule.with({ recorded: true }),
-    PeopleModule.with({ forgetting }),
+    PeopleModule.with({ forgetting, tokenLifetime: null }),
     OrganizationsModule.with(settings),
   ];
   const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });

@@ -57,7 +57,7 @@ export class EventStore {
    * Appends to one or several streams, with the inline views, in one transaction and one round trip; in one more before
    * where somebody is named whose key this process has not had in hand yet. Then runs `read` inside it, so that an answer
    * shows exactly what was written. `conditions` are statements that come before all that is written, and fail where it
-   * must not happen. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isStale,
+   * must not happen. `at` is the time of the events, for callers that derive data from it. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isStale,
    * brokenUnique.
    */
   async append(
@@ -65,8 +65,9 @@ export class EventStore {
     context: EventContext,
     read: readonly Sql[] = [],
     conditions: readonly Sql[] = [],
+    at: Date = this.clock.now(),
   ): Promise<Appended> {
-    const time = this.clock.now().toISOString();
+    const time = at.toISOString();
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
     const sealed = await this.seals.seal(recorded, {
       born: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),

@@ -53,6 +53,8 @@ export type Settings = {
   readonly toolReleases: readonly string[];
   /** What new workspaces have where the request does not say. */
   readonly globalRemoteState: boolean;
+  /** How long tokens open anything if their request names no end. Null: without end. */
+  readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
   /** How often data retention policies are kept to. */
   readonly retentionCheckMs: number;
   /** Bytes of the largest state that may come within a request. */
@@ -222,6 +224,7 @@ const settingsFrom = (env: Environment): Settings => {
     featureSet: env.CADASTRE_FEATURE_SET,
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
+    tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,

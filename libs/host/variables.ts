@@ -73,6 +73,17 @@ const count = (otherwise: number, meaning: string, least = 1) =>
       .default(otherwise),
   );
 
+const isLifetime = (text: string): boolean => {
+  const [, count = '', unit] = /^(\d{1,5})([yd])$/.exec(text) ?? [];
+  return text === 'off' || (Number(count) >= 1 && Number(count) <= (unit === 'y' ? 100 : 36_500));
+};
+
+const lifetimeOf = (text: string) => {
+  if (text === 'off') return null;
+  const count = Number.parseInt(text, 10);
+  return text.endsWith('y') ? { years: count, days: 0 } : { years: 0, days: count };
+};
+
 /** One request can have 1000 facts; a lower limit would never accept it. */
 const isFactsLimit = (text: string): boolean =>
   text === 'off' || (/^\d{4,7}$/.test(text) && Number(text) >= 1_000 && Number(text) <= 1_000_000);
@@ -293,6 +304,14 @@ export const variables = {
     'false',
     'true: new workspaces share their state with their organization where the request does not say',
     oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
+  ),
+  CADASTRE_TOKEN_LIFETIME: variable(
+    '2y',
+    'when tokens of users, teams and organizations end if their request names no end: calendar years such as 2y, days ' +
+      'such as 90d, or off for never',
+    matching(isLifetime, 'must be calendar years from 1y to 100y, days from 1d to 36500d, or off')
+      .transform(lifetimeOf)
+      .default({ years: 2, days: 0 }),
   ),
   CADASTRE_FEATURE_SET: variable(
     'everything',

@@ -71,26 +71,26 @@ const teams = (): string => `/api/v2/teams/${acme.ownersTeam}/authentication-tok
 const agents = (): string => `/api/v2/agent-pools/${pool}/authentication-tokens`;
 
 const KINDS = [
-  ['a user', user],
-  ['a team', team],
-  ['a team, by name', teams],
-  ['an organization', () => ORGANIZATION],
-  ['an audit trail', () => AUDIT],
-  ['an agent pool', agents],
+  ['a user', user, '2028-11-21T12:00:00.000Z'],
+  ['a team', team, '2028-11-21T12:00:00.000Z'],
+  ['a team, by name', teams, '2028-11-21T12:00:00.000Z'],
+  ['an organization', () => ORGANIZATION, '2028-11-21T12:00:00.000Z'],
+  ['an audit trail', () => AUDIT, '2028-11-21T12:00:00.000Z'],
+  ['an agent pool', agents, null],
 ] as const;
 
 let names = 0;
 /** A token with a name that no other has. */
 const named = (attributes: object = {}) => token({ description: `name ${(names += 1)}`, ...attributes });
 
-describe.each(KINDS)('the token of %s', (_, path) => {
+describe.each(KINDS)('the token of %s', (_, path, end) => {
   it('shows its secret when it is created, and never again', async () => {
     const created = answered(await server.post(path(), named()), 201);
     const { id, attributes } = created.body.data;
     expect(created.body.data).toMatchObject({
       id: expect.stringMatching(/^at-\w{16}$/),
       type: 'authentication-tokens',
-      attributes: { 'created-at': '2026-11-21T12:00:00.000Z', 'last-used-at': null, 'expired-at': null },
+      attributes: { 'created-at': '2026-11-21T12:00:00.000Z', 'last-used-at': null, 'expired-at': end },
       relationships: { 'created-by': { data: { type: 'users', id: admin } } },
     });
     expect(attributes.token).toMatch(/^\w{14}\.atlasv1\.\w{60}$/);
@@ -123,6 +123,11 @@ describe.each(KINDS)('the token of %s', (_, path) => {
     answered(await server.get(byId(created.body.data.id)), 404);
     answered(await server.delete(byId(created.body.data.id)), 404);
     expect(await dump('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
+  });
+
+  it('ends when the site says if the request gives null as its end', async () => {
+    const created = answered(await server.post(path(), named({ 'expired-at': null })), 201);
+    expect(created.body.data.attributes['expired-at']).toBe(end);
   });
 
   it('opens until it expires, to the millisecond', async () => {
@@ -199,6 +204,22 @@ describe('an organization’s two tokens', () => {
     const answer = answered(await server[method](`${ORGANIZATION}?token=audit_trail`), 400);
     expect(answer.body.errors[0].source.parameter).toBe('token');
     answered(await organization.get('/api/v2/organizations/acme'), 200);
+  });
+});
+
+describe('a token whose request names no end', () => {
+  it.each([
+    ['off', null],
+    ['90d', '2027-02-19T12:00:00.000Z'],
+  ])('ends as CADASTRE_TOKEN_LIFETIME says, here %s', async (lifetime, end) => {
+    const site = await startTestServer({ clock: new StandingClock(), env: { CADASTRE_TOKEN_LIFETIME: lifetime } });
+    try {
+      const { id } = answered(await site.get('/api/v2/account/details'), 200).body.data;
+      const created = answered(await site.post(`/api/v2/users/${id}/authentication-tokens`), 201);
+      expect(created.body.data.attributes['expired-at']).toBe(end);
+    } finally {
+      await site.close();
+    }
   });
 });
 

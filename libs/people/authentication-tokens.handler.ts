@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, Refused, unprocessable, type Timestamp } from '#kernel';
 import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
@@ -5,6 +6,10 @@ import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { placeForToken, tokenFor, type TokenOwner } from './authentication-tokens.queries.js';
 import { newToken, type IssuedToken } from './authentication-tokens.writes.js';
+import { endOf, type TokenLifetime } from './token-lifetime.js';
+
+/** The lifetime of tokens whose request names no end; a setting of the site. */
+export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
 
 /** What a request says of a token. */
 export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
@@ -33,11 +38,18 @@ export class DestroyToken extends Command<void> {
 
 const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
+const refusePast = ({ expiredAt }: TokenInput, now: Date): void => {
+  if (expiredAt === null || Date.parse(expiredAt) > now.getTime()) return;
+  throw unprocessable('Expired at must be in the future', 'expired-at');
+};
+
 const refuseSecond = (error: unknown): never => {
   if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
   // go-tfe compares title and detail as a whole (ErrInvalidDescriptionConflict).
   const detail = 'Validation failed: Description has already been taken';
-  throw new Refused('unprocessable', [{ title: 'invalid attributes', detail, pointer: '/data/attributes/description' }]);
+  throw new Refused('unprocessable', [
+    { title: 'invalid attributes', detail, pointer: '/data/attributes/description' },
+  ]);
 };
 
 @CommandHandler(IssueToken)
@@ -46,6 +58,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    @Inject(TOKEN_LIFETIME) private readonly lifetime: TokenLifetime | null,
   ) {}
 
   execute(command: IssueToken): Promise<IssuedToken> {
@@ -56,26 +69,28 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
 
   private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
     const place = await placeForToken(this.store.database, actor, owner, replaces);
-    this.refusePast(token);
-    const born = newToken(this.ids, place.organization, { ...token, kind: place.kind, owner: place.owner }, actor);
+    const { kind, owner: ownerId, organization } = place;
+    const now = this.clock.now();
+    refusePast(token, now);
+    // Machines keep the tokens of agent pools for years, and clients expect no end of them.
+    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now));
+    const birth = { kind, owner: ownerId, description: token.description, expiredAt };
+    const born = newToken(this.ids, organization, birth, actor);
     const replaced = await Promise.all(
       place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
     const { rows } = await this.store.append(
       [
         ...place.held.map(({ stream, version }) => unchanged(stream, version)),
-        ...replaced.map((old) => writeOf(authenticationToken, old, place.organization, DESTROY)),
+        ...replaced.map((old) => writeOf(authenticationToken, old, organization, DESTROY)),
         born.write,
       ],
       contextOf(actor),
       born.statements,
+      [],
+      now,
     );
     return born.issued(rows);
-  }
-
-  private refusePast({ expiredAt }: TokenInput): void {
-    if (expiredAt === null || Date.parse(expiredAt) > this.clock.now().getTime()) return;
-    throw unprocessable('Expired at must be in the future', 'expired-at');
   }
 }
 

@@ -20,7 +20,7 @@ let server: TestServer;
 let acme: SeededOrganization;
 
 beforeAll(async () => {
-  server = await startTestServer({ clock });
+  server = await startTestServer({ clock, env: { CADASTRE_TOKEN_LIFETIME: 'off' } });
   acme = await makeOrganization(server, 'acme');
 });
 

@@ -19,4 +19,5 @@ export {
   setEmail,
 } from './people.operator.js';
 export { peopleSlice } from './people.slice.js';
+export { endOf, type TokenLifetime } from './token-lifetime.js';
 export type { UserForgotten } from './user.js';

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Forgetting } from '#event-store';
 import { AuthenticationTokensController } from './authentication-tokens.controller.js';
-import { DestroyTokenHandler, IssueTokenHandler } from './authentication-tokens.handler.js';
+import { DestroyTokenHandler, IssueTokenHandler, TOKEN_LIFETIME } from './authentication-tokens.handler.js';
 import {
   AddTeamProjectHandler,
   AddTeamWorkspaceHandler,
@@ -19,8 +19,15 @@ import {
 } from './organization-memberships.handler.js';
 import { TeamsController } from './teams.controller.js';
 import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams.handler.js';
+import type { TokenLifetime } from './token-lifetime.js';
 import { UsersController } from './users.controller.js';
 import { ForgetUserHandler, UsersHandler } from './users.handler.js';
+
+export type PeopleOptions = {
+  readonly forgetting: Forgetting;
+  /** Null: tokens whose request names no end have none. */
+  readonly tokenLifetime: TokenLifetime | null;
+};
 
 @Module({
   imports: [CqrsModule],
@@ -50,7 +57,13 @@ import { ForgetUserHandler, UsersHandler } from './users.handler.js';
   ],
 })
 export class PeopleModule {
-  static with({ forgetting }: { readonly forgetting: Forgetting }): DynamicModule {
-    return { module: PeopleModule, providers: [{ provide: Forgetting, useValue: forgetting }] };
+  static with({ forgetting, tokenLifetime }: PeopleOptions): DynamicModule {
+    return {
+      module: PeopleModule,
+      providers: [
+        { provide: Forgetting, useValue: forgetting },
+        { provide: TOKEN_LIFETIME, useValue: tokenLifetime },
+      ],
+    };
   }
 }

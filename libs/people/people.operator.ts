@@ -1,4 +1,4 @@
-import { conflict, notFound, sql, type Ids } from '#kernel';
+import { conflict, notFound, sql, type Ids, type Timestamp } from '#kernel';
 import {
   brokenUnique,
   snapshotOf,
@@ -133,9 +133,10 @@ const giveToken = async (
   owner: string,
   secret: string,
   description: string,
+  expiredAt: Timestamp | null = null,
 ): Promise<void> => {
   const id = ids.next('at');
-  const data = { kind: 'user', owner, description, createdBy: null, expiredAt: null } as const;
+  const data = { kind: 'user', owner, description, createdBy: null, expiredAt } as const;
   const birth = { type: 'CreateAuthenticationToken', data } as const;
   await store.append(
     [writeOf(authenticationToken, unborn(id, authenticationToken), null, birth)],
@@ -144,15 +145,16 @@ const giveToken = async (
   );
 };
 
-/** A new token for a user; its secret, which is kept nowhere. */
+/** Creates a token for a user; returns its secret, which is stored nowhere. Without `expiredAt` it never ends. */
 export const issueUserToken = async (
   store: EventStore,
   ids: Ids,
   owner: string,
   description: string,
+  expiredAt: Timestamp | null = null,
 ): Promise<string> => {
   const secret = ids.secret();
-  await giveToken(store, ids, owner, secret, description);
+  await giveToken(store, ids, owner, secret, description, expiredAt);
   return secret;
 };
 

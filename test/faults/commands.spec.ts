@@ -24,6 +24,7 @@ describe('commands beside a running server', () => {
   it('create, list and revoke a token, and never show its secret again', async () => {
     const created = await product.run('token', 'create', '--user', 'ada', '--description', 'for CI');
     expect(created).toMatchObject({ code: 0 });
+    expect(created.stderr).toMatch(/^This token expires at \d{4}-\S+Z\.\n$/);
     const secret = created.stdout.trim();
     expect(await accountStatus(secret)).toBe(200);
 
@@ -31,7 +32,7 @@ describe('commands beside a running server', () => {
     expect(listed.stdout).not.toContain(secret);
     const tokens = JSON.parse(listed.stdout) as { id: string }[];
     expect(tokens).toEqual([
-      expect.objectContaining({ owner: 'ada', kind: 'user', description: 'for CI', expiredAt: null }),
+      expect.objectContaining({ owner: 'ada', kind: 'user', description: 'for CI', expiredAt: expect.any(String) }),
     ]);
 
     expect(await product.run('token', 'revoke', tokens[0]?.id ?? '')).toMatchObject({ code: 0 });
@@ -40,6 +41,14 @@ describe('commands beside a running server', () => {
       code: 1,
       stderr: `There is no token with the id ${tokens[0]?.id}\n`,
     });
+  });
+
+  it('create a token without an end only if they are told to, with a warning', async () => {
+    const created = await product.run('token', 'create', '--user', 'edsger', '--never-expires');
+    expect(created).toMatchObject({ code: 0 });
+    expect(created.stderr).toMatch(/^WARNING: this token never expires\./);
+    const listed = await product.run('token', 'list', '--user', 'edsger', '--json');
+    expect(JSON.parse(listed.stdout)).toEqual([expect.objectContaining({ expiredAt: null })]);
   });
 
   it('list users, and forget one only after a confirmation', async () => {

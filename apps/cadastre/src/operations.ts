@@ -1,5 +1,6 @@
 import { namesDifferingInCase } from '#organizations';
 import {
+  endOf,
   ensureUser,
   forgetUserNamed,
   issueUserToken,
@@ -119,15 +120,23 @@ export type TokenOptions = {
   readonly ownerOf?: string;
   readonly description?: string;
   readonly init?: boolean;
+  readonly neverExpires?: boolean;
 };
 
+const describeEnd = (end: string | null): string =>
+  end === null
+    ? 'WARNING: this token never expires. Anyone who gets it can use it until you revoke it (token revoke).'
+    : `This token expires at ${end}.`;
+
 export const runTokenCreate = async (settings: Settings, options: TokenOptions): Promise<void> => {
-  const work = async ({ store, ids }: House): Promise<void> => {
+  const work = async ({ store, ids, clock }: House): Promise<void> => {
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
     const { email, ownerOf } = options;
     if (email !== undefined) await setEmail(store, ids, user.id, email);
     if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
-    const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line');
+    const end = endOf(options.neverExpires ? null : settings.tokenLifetime, clock.now());
+    const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line', end);
+    process.stderr.write(`${describeEnd(end)}\n`);
     say(secret);
   };
   try {

@@ -127,6 +127,7 @@ token
   .option('--email <address>', 'the address by which the user is invited; replaces the old one')
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
+  .option('--never-expires', 'create a token without an end, in place of the lifetime of CADASTRE_TOKEN_LIFETIME')
   .option('--init', 'make a new site if there is none')
   .action(guarded(async (options: TokenOptions) => runTokenCreate(await commandSettings(), options)));
 

@@ -40,7 +40,7 @@ export class GatewayModule {
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
         AccessModule.with(settings.limits),
-        PeopleModule.with(house),
+        PeopleModule.with({ forgetting: house.forgetting, tokenLifetime: settings.tokenLifetime }),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,
