@@ -43,7 +43,7 @@ const throwIfPassing = ({ status, retryAfter }: Answer): void => {
 };
 
 /** What Node throws where the network fails. */
-export type Fault = { readonly message: string; readonly code?: string; readonly path?: string };
+export type Fault = { readonly message: string; readonly code?: string; readonly path?: string | null };
 
 type Caused = Fault & { readonly cause?: unknown; readonly errors?: readonly unknown[] };
 
@@ -127,8 +127,8 @@ export class Http {
       signal.throwIfAborted();
       if (error instanceof Passing) throw error;
       const root = rootOf(error);
-      // Of a file of ours, and not of the network.
-      if (root.path !== undefined) throw error;
+      // Only errors of local files have a path. A TLS socket that ends early has `path: null`.
+      if (typeof root.path === 'string') throw error;
       const distrust = trustProblemOf(root, url);
       if (distrust !== null) throw unreachable(distrust);
       // Rather a wrong word than a name that is not known for a moment: that is EAI_AGAIN.
