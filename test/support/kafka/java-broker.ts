@@ -102,6 +102,8 @@ const formatFolder = async (
       `${type}=[name=${name},password=${password}]`,
     ]),
   );
-  const format = ['format', '-t', randomBytes(16).toString('base64url'), '-c', properties, ...scram];
+  // One in 64 random ids begins with "-". As a separate argument the tool would take such an id for an option.
+  const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`;
+  const format = ['format', cluster, '-c', properties, ...scram];
   await run('java', ['-Xmx64m', '-cp', join(lib, '*'), 'kafka.tools.StorageTool', ...format]);
 };
