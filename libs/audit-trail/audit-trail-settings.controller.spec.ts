@@ -125,6 +125,120 @@ describe('the settings of a trail', () => {
   });
 });
 
+describe('the audit configuration', () => {
+  const at = (organization: string, rest = ''): string =>
+    `/api/v2/organizations/${organization}/audit-configuration${rest}`;
+  const configuration = (attributes: object): object => resource('audit-configurations', attributes);
+  const enable = (name: string, enabled: boolean, by: Api = server) =>
+    by.patch(at(name), configuration({ 'audit-trails': { enabled } }));
+  const streaming = 'hcp-audit-log-streaming';
+  const off = { enabled: false, 'organization-id': '', 'use-default-organization': false };
+
+  it('has its trail on until an owner disables it, and shows when that was', async () => {
+    const { name, id } = await newOrganization();
+    await followed(server.store, 'audit_trail');
+    const { data } = answered(await server.get(at(name)), 200).body;
+    expect(data).toEqual({
+      id: id.replace('org-', 'atrail-'),
+      type: 'audit-configurations',
+      attributes: {
+        'audit-trails': { enabled: true },
+        [streaming]: { enabled: false, 'organization-id': null, 'use-default-organization': false },
+        permissions: {
+          'can-enable-hcp-audit-log-streaming': false,
+          'can-set-hcp-audit-log-streaming-organization-id': false,
+          'can-use-default-audit-log-streaming-organization': false,
+        },
+        timestamps: {
+          'audit-trails-enabled-at': null,
+          'audit-trails-disabled-at': null,
+          'audit-trails-last-success': expect.stringMatching(/Z$/),
+          'audit-trails-last-failure': null,
+          [`${streaming}-enabled-at`]: null,
+          [`${streaming}-disabled-at`]: null,
+          [`${streaming}-last-success`]: null,
+          [`${streaming}-last-failure`]: null,
+        },
+        'updated-at': expect.stringMatching(/Z$/),
+      },
+      relationships: { organization: { data: { type: 'organizations', id: name } } },
+    });
+    const disabled = answered(await enable(name, false), 200).body.data.attributes;
+    expect(disabled['audit-trails']).toEqual({ enabled: false });
+    expect(disabled.timestamps['audit-trails-disabled-at']).toBe(disabled['updated-at']);
+    const enabled = answered(await enable(name, true), 200).body.data.attributes;
+    expect(enabled.timestamps['audit-trails-enabled-at']).toBe(enabled['updated-at']);
+    const nothing = { 'audit-trails': null, [streaming]: off };
+    expect(answered(await server.patch(at(name), configuration(nothing)), 200).body.data.attributes).toMatchObject({
+      'audit-trails': { enabled: true },
+      'updated-at': enabled['updated-at'],
+    });
+  });
+
+  it('stops the trail, which keeps its entries and records each change of its settings', async () => {
+    const { name, workspace, reader } = await makeAudited(server, newName());
+    const before = actionsOf(await readTrail(reader));
+    answered(await enable(name, false), 200);
+    await act(server, workspace, 'lock');
+    await set(name, 30);
+    expect((await readTrail(reader)).data.map(({ resource: { meta } }) => meta).slice(0, 2)).toEqual([
+      { audit_trail_retention_days: 30 },
+      { audit_trails_enabled: false },
+    ]);
+    answered(await enable(name, true), 200);
+    await act(server, workspace, 'unlock');
+    expect(actionsOf(await readTrail(reader))).toEqual([
+      'workspace unlock',
+      'organization update',
+      'organization update',
+      'organization update',
+      ...before,
+    ]);
+    await expectTrue();
+  });
+
+  it('is tested by an entry, whose request is the answer', async () => {
+    const { name, id, reader } = await makeAudited(server, newName());
+    const answer = answered(await server.post(at(name, '/test')), 200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    const [entry] = (await readTrail(reader)).data;
+    expect(entry).toMatchObject({
+      request: { id: answer.body['request-id'] },
+      resource: { id: id.replace('org-', 'atrail-'), type: 'audit_configuration', action: 'test', meta: null },
+    });
+    answered(await enable(name, false), 200);
+    expect(answered(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('is disabled');
+    answered(await enable(name, true), 200);
+    const free = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } } });
+    answered(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
+    expect(answered(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('not entitled');
+  });
+
+  it.each([
+    [{ 'audit-trails': { enabled: 'no' } }, '/audit-trails/enabled', /must be/],
+    [{ [streaming]: { enabled: true } }, `/${streaming}/enabled`, /not available/],
+    [{ [streaming]: { 'organization-id': 'hcp-1' } }, `/${streaming}/organization-id`, /not available/],
+    [{ [streaming]: { 'use-default-organization': true } }, `/${streaming}/use-default-organization`, /not available/],
+  ])('is never %j', async (attributes, pointer, detail) => {
+    const { name } = await newOrganization();
+    const refused = await server.patch(at(name), configuration({ 'audit-trails': { enabled: false }, ...attributes }));
+    expect(refusalOf(refused)).toEqual([`/data/attributes${pointer}`, expect.stringMatching(detail)]);
+    expect((await server.get(at(name))).body.data.attributes['audit-trails']).toEqual({ enabled: true });
+  });
+
+  it('is for owners only', async () => {
+    const { name, ownersTeam } = await newOrganization();
+    const owner = await makeMember(server, name, `otto-${number}`, [ownersTeam]);
+    const member = await makeMember(server, name, `mona-${number}`, [await makeTeam(server, name, 'plain')]);
+    const machine = server.as(await makeOrganizationToken(server, name));
+    answered(await owner.get(at(name)), 200);
+    for (const api of [member, machine]) {
+      const answers = [await api.get(at(name)), await enable(name, false, api), await api.post(at(name, '/test'))];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    }
+  });
+});
+
 describe('entries are kept', () => {
   const makePlace = (): Promise<Audited> => makeAudited(server, newName());
   const count = async (reader: Api): Promise<number> => (await readTrail(reader)).pagination.total_count;

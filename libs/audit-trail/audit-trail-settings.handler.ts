@@ -1,8 +1,14 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { EventStore, firstRow, unborn, unchanged } from '#event-store';
+import type { Sql } from '#kernel';
+import { EventStore, firstRow, unborn, unchanged, type Loaded, type Row } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { trailSettings } from './audit-trail-settings.js';
-import { trailSettingsForCommand, trailSettingsOf, type TrailSettingsRow } from './audit-trail-settings.queries.js';
+import { trailSettings, type TrailSettings, type TrailSettingsCommand } from './audit-trail-settings.js';
+import {
+  trailSettingsForCommand,
+  trailSettingsOf,
+  type TrailSettingsForCommand,
+  type TrailSettingsRow,
+} from './audit-trail-settings.queries.js';
 
 /** `retentionDays` undefined: as it is; null: for ever. */
 export class ChangeTrailSettings extends Command<TrailSettingsRow> {
@@ -15,30 +21,48 @@ export class ChangeTrailSettings extends Command<TrailSettingsRow> {
   }
 }
 
+export type LoadedTrailSettings = Loaded<TrailSettings> & { readonly found: TrailSettingsForCommand };
+
+/** Handles a command to the settings of an organization's trail, for its owners. */
+export const toTrailSettings = (
+  store: EventStore,
+  asked: {
+    /** Its name. */
+    readonly organization: string;
+    readonly actor: Actor;
+    readonly command: (loaded: LoadedTrailSettings) => TrailSettingsCommand;
+    /** What is read after the append, of the organization with this id. */
+    readonly read: (organization: string) => Sql;
+  },
+): Promise<{ readonly loaded: LoadedTrailSettings; readonly rows: readonly Row[][] }> =>
+  store.handle({
+    decider: trailSettings,
+    load: async (): Promise<LoadedTrailSettings> => {
+      const found = await trailSettingsForCommand(store.database, asked.actor, asked.organization);
+      const { stream, snapshot } = found;
+      const settings = snapshot ? await store.restore(stream, trailSettings, snapshot) : unborn(stream, trailSettings);
+      return { ...settings, found };
+    },
+    command: asked.command,
+    organization: ({ found }) => found.organization,
+    holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
+    context: contextOf(asked.actor),
+    read: ({ found }) => [asked.read(found.organization)],
+  });
+
 @CommandHandler(ChangeTrailSettings)
 export class ChangeTrailSettingsHandler implements ICommandHandler<ChangeTrailSettings> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ organization: name, retentionDays, actor }: ChangeTrailSettings): Promise<TrailSettingsRow> {
-    const { rows } = await this.store.handle({
-      decider: trailSettings,
-      load: async () => {
-        const found = await trailSettingsForCommand(this.store.database, actor, name);
-        const { stream, snapshot } = found;
-        const settings = snapshot
-          ? await this.store.restore(stream, trailSettings, snapshot)
-          : unborn(stream, trailSettings);
-        return { ...settings, found };
-      },
-      command: ({ state }) =>
-        ({
-          type: 'ChangeAuditTrailRetention',
-          data: { retentionDays: retentionDays === undefined ? state.retentionDays : retentionDays },
-        }) as const,
-      organization: ({ found }) => found.organization,
-      holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
-      context: contextOf(actor),
-      read: ({ found }) => [trailSettingsOf(found.organization)],
+  async execute({ organization, retentionDays, actor }: ChangeTrailSettings): Promise<TrailSettingsRow> {
+    const { rows } = await toTrailSettings(this.store, {
+      organization,
+      actor,
+      command: ({ state }) => ({
+        type: 'ChangeAuditTrailRetention',
+        data: { retentionDays: retentionDays === undefined ? state.retentionDays : retentionDays },
+      }),
+      read: trailSettingsOf,
     });
     return firstRow<TrailSettingsRow>(rows);
   }

@@ -8,7 +8,9 @@ type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDelet
 const keptUntilNow = (time: Timestamp): Sql =>
   sql`greatest(s.kept_from, ${time}::timestamptz - 24 * s.retention_days * interval '1 hour')`;
 
-export const auditTrailSettings: Projection<TrailSettingsEvent | OrganizationDeleted> = {
+type RetentionChanged = Extract<TrailSettingsEvent, { type: 'AuditTrailRetentionChanged' }>;
+
+export const auditTrailSettings: Projection<RetentionChanged | OrganizationDeleted> = {
   name: 'audit_trail_settings',
   tables: ['audit_trail_settings'],
   on: {

@@ -1,6 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { heldStreams, snapshotAt, type Database, type Held, type Snapshot } from '#event-store';
 import { demand, fresh, type Actor } from '#access';
+import type { FeatureSet } from '#organizations';
 import { settingsOf } from './audit-trail-settings.js';
 import { retentionDays } from './kept-entries.queries.js';
 
@@ -29,6 +30,7 @@ export const trailSettingsFor = async (database: Database, actor: Actor, name: s
 
 export type TrailSettingsForCommand = {
   readonly organization: string;
+  readonly featureSet: FeatureSet;
   readonly stream: string;
   readonly snapshot: Snapshot | null;
   /** The organization, which may be about to go. */
@@ -41,7 +43,7 @@ export const trailSettingsForCommand = async (
   name: string,
 ): Promise<TrailSettingsForCommand> => {
   const row = await database.row<Omit<TrailSettingsForCommand, 'stream'>>(sql`
-    select o.id as organization, ${snapshotAt("replace(o.id, 'org-', 'atrail-')")} as snapshot,
+    select o.id as organization, o.feature_set as "featureSet", ${snapshotAt("replace(o.id, 'org-', 'atrail-')")} as snapshot,
            ${heldStreams(sql`array[o.id]`)} as held
       from organizations o where o.name = ${name} and ${fresh(actor)}`);
   if (!row) throw notFound();

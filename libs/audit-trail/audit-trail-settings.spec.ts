@@ -8,6 +8,10 @@ const change = (retentionDays: number | null) =>
   ({ type: 'ChangeAuditTrailRetention', data: { retentionDays } }) as const;
 const changed = (retentionDays: number | null) =>
   ({ type: 'AuditTrailRetentionChanged', data: { retentionDays } }) as const;
+const enable = (isOn: boolean) => ({ type: 'SwitchAuditTrail', data: { enabled: isOn } }) as const;
+const enabled = { type: 'AuditTrailEnabled', data: {} } as const;
+const disabled = { type: 'AuditTrailDisabled', data: {} } as const;
+const test = { type: 'TestAuditTrail', data: {} } as const;
 
 describe('the settings of a trail', () => {
   it.each([1, 90, 36_500, null])('keep entries for %j days', (days) =>
@@ -35,5 +39,18 @@ describe('the settings of a trail', () => {
 
   it('are a stream of the organization’s own', () => {
     expect(settingsOf('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
+  });
+
+  it('enable the trail until an owner disables it', () => {
+    given().when(enable(true)).yields();
+    given().when(enable(false)).yields(disabled);
+    given(disabled).when(enable(false)).yields();
+    given(disabled, changed(30)).when(enable(true)).yields(enabled);
+    given(disabled, enabled).when(change(14)).yields();
+  });
+
+  it('refuse a test while the trail is disabled', () => {
+    given().when(test).yields({ type: 'AuditTrailTested', data: {} });
+    given(disabled).when(test).refuses('conflict', 'is disabled');
   });
 });

@@ -1,13 +1,24 @@
-import { unprocessable, type Decider, type Message } from '#kernel';
+import { conflict, unprocessable, type Decider, type Message } from '#kernel';
 
-/**
- * How an organization wants its trail: for how many days entries are kept, `null` for ever. Who has said nothing has what
- * the contract says (§8).
- */
-export type TrailSettings = { readonly retentionDays: number | null };
+/** The settings of an organization's trail. Organizations that never changed a setting have the defaults. */
+export type TrailSettings = {
+  /** For how many days entries are kept; null: for ever. The contract has the default (§8). */
+  readonly retentionDays: number | null;
+  /** Whether entries are recorded. */
+  readonly enabled: boolean;
+};
 
-export type TrailSettingsEvent = Message<'AuditTrailRetentionChanged', { retentionDays: number | null }>;
-export type TrailSettingsCommand = Message<'ChangeAuditTrailRetention', { retentionDays: number | null }>;
+export type TrailSettingsEvent =
+  | Message<'AuditTrailRetentionChanged', { retentionDays: number | null }>
+  | Message<'AuditTrailEnabled', Record<never, never>>
+  | Message<'AuditTrailDisabled', Record<never, never>>
+  /** Its entry shows readers that entries arrive. */
+  | Message<'AuditTrailTested', Record<never, never>>;
+
+export type TrailSettingsCommand =
+  | Message<'ChangeAuditTrailRetention', { retentionDays: number | null }>
+  | Message<'SwitchAuditTrail', { enabled: boolean }>
+  | Message<'TestAuditTrail', Record<never, never>>;
 
 export const RETENTION_DAYS = 14;
 /** A hundred years: for longer there is null. */
@@ -23,17 +34,28 @@ const checkDays = (days: number | null): void => {
 };
 
 export const trailSettings: Decider<TrailSettings, TrailSettingsCommand, TrailSettingsEvent> = {
-  version: 1,
-  initial: { retentionDays: RETENTION_DAYS },
+  version: 2,
+  initial: { retentionDays: RETENTION_DAYS, enabled: true },
   decide: {
     ChangeAuditTrailRetention: ({ retentionDays }, state) => {
       checkDays(retentionDays);
       if (retentionDays === state.retentionDays) return [];
       return [{ type: 'AuditTrailRetentionChanged', data: { retentionDays } }];
     },
+    SwitchAuditTrail: ({ enabled }, state) => {
+      if (enabled === state.enabled) return [];
+      return [{ type: enabled ? 'AuditTrailEnabled' : 'AuditTrailDisabled', data: {} }];
+    },
+    TestAuditTrail: (_, { enabled }) => {
+      if (!enabled) throw conflict('The audit trail is disabled. Enable it to test it');
+      return [{ type: 'AuditTrailTested', data: {} }];
+    },
   },
   evolve: {
-    AuditTrailRetentionChanged: ({ retentionDays }) => ({ retentionDays }),
+    AuditTrailRetentionChanged: ({ retentionDays }, state) => ({ ...state, retentionDays }),
+    AuditTrailEnabled: (_, state) => ({ ...state, enabled: true }),
+    AuditTrailDisabled: (_, state) => ({ ...state, enabled: false }),
+    AuditTrailTested: (_, state) => state,
   },
 };
 

@@ -1,26 +1,29 @@
 import { sql, type EventRegistry, type Recorded, type Sql, type Table } from '#kernel';
 import type { Follower } from '#event-store';
-import type { FeatureSet, OrganizationEvent } from '#organizations';
+import type { OrganizationEvent } from '#organizations';
+import type { TrailSettingsEvent } from './audit-trail-settings.js';
+import { hasTrail } from './entitlement.js';
 import type { Entry } from './entry.js';
 import { continueTrails, type Placed, type Trail, type Trails, type Turn } from './trail.js';
 import { removeExpired } from './kept-entries.queries.js';
 
 export const AUDIT_TRAIL = 'audit_trail';
 
-/** The audit entitlement: `audit-logging` in an organization's entitlement set. */
-const TRAIL: Readonly<Record<FeatureSet, 'open' | 'closed'>> = { everything: 'open', free: 'closed' };
-
-const turns: Table<OrganizationEvent, [], Turn> = {
-  OrganizationCreated: ({ featureSet }) => TRAIL[featureSet],
+const turns: Table<OrganizationEvent | TrailSettingsEvent, [], Turn | null> = {
+  OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
   OrganizationUpdated: () => null,
-  OrganizationFeatureSetChanged: ({ featureSet }) => TRAIL[featureSet],
+  OrganizationFeatureSetChanged: ({ featureSet }) => (hasTrail(featureSet) ? 'open' : 'close'),
   // Its tokens go with it, so nobody reads its entries any more; they stay until they are too old, the one that tells
   // who deleted it among them. Its row in audit_trails stays for good: a trail never begins its time anew.
-  OrganizationDeleted: () => 'closed',
+  OrganizationDeleted: () => 'close',
+  AuditTrailEnabled: () => 'enable',
+  AuditTrailDisabled: () => 'disable',
+  AuditTrailRetentionChanged: () => 'configure',
+  AuditTrailTested: () => null,
 };
 
-const turnOf = ({ type, data }: Recorded): Turn => {
-  const turn = (turns as Readonly<Record<string, ((data: unknown) => Turn) | undefined>>)[type];
+const turnOf = ({ type, data }: Recorded): Turn | null => {
+  const turn = (turns as Readonly<Record<string, ((data: unknown) => Turn | null) | undefined>>)[type];
   return turn?.(data) ?? null;
 };
 
@@ -38,7 +41,7 @@ export const auditTrailFollower = (registry: EventRegistry): Follower => ({
     const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
     if (organizations.size === 0) return [];
     const rows = await session.run<TrailRow>(
-      sql`select organization, open, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
+      sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
     );
     const before = new Map(rows.map((row) => [row.organization, row]));
     return statements(continueTrails(registry, turnOf, before, events));
@@ -80,8 +83,9 @@ const actorIn = ({ auth }: Entry) => ({
 });
 
 const keepTrails = (trails: readonly TrailRow[]): Sql => sql`
-  insert into audit_trails (organization, open, last, length)
-  select organization, open, last, length
+  insert into audit_trails (organization, open, enabled, last, length)
+  select organization, open, enabled, last, length
     from jsonb_to_recordset(${sql.json(trails)}::jsonb)
-         as list (organization text, open boolean, last timestamptz, length bigint)
-  on conflict (organization) do update set open = excluded.open, last = excluded.last, length = excluded.length`;
+         as list (organization text, open boolean, enabled boolean, last timestamptz, length bigint)
+  on conflict (organization) do update
+    set open = excluded.open, enabled = excluded.enabled, last = excluded.last, length = excluded.length`;

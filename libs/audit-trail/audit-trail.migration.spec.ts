@@ -31,13 +31,14 @@ it('what was told before entries had ordinals and columns is as if it were told 
       select organization, timestamp, id, entry #- '{request,address}' #- '{request,user_agent}' as entry
         from views.audit_trail_entries;
       create temporary table trails as select organization, open, last from views.audit_trails;
-      drop table ${tables.join()}, views.audit_trails;
+      drop table ${tables.join()}, views.audit_trails, views.audit_configurations;
       drop schema audit_trail cascade`;
     for (const statement of statementsOf(before)) await session.run(statement);
     for (const statement of await migration('001_audit_trail')) await session.run(statement);
     await session.run(sql`insert into views.audit_trail_entries select * from entries`);
     await session.run(sql`insert into views.audit_trails select * from trails`);
-    for (const statement of await migration('002_reading')) await session.run(statement);
+    for (const name of ['002_reading', '003_configuration'])
+      for (const statement of await migration(name)) await session.run(statement);
     const [view] = viewsOf([auditTrailSlice(server.store.kinds)]);
     if (!view) throw new Error('the audit trail is no view');
     expect(await verify(server.store, view, new Date())).toEqual([]);

@@ -1,5 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { AuditConfigurationController } from './audit-configuration.controller.js';
+import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './audit-configuration.handler.js';
 import { AuditTrailController } from './audit-trail.controller.js';
 import { Exports } from './audit-trail.exports.js';
 import { Pages } from './audit-trail.pages.js';
@@ -14,8 +16,15 @@ export class AuditTrailModule {
     return {
       module: AuditTrailModule,
       imports: [CqrsModule],
-      controllers: [AuditTrailController, AuditTrailSettingsController],
-      providers: [Pages, Exports, ChangeTrailSettingsHandler, { provide: SHOWING, useValue: showing }],
+      controllers: [AuditTrailController, AuditTrailSettingsController, AuditConfigurationController],
+      providers: [
+        Pages,
+        Exports,
+        ChangeTrailSettingsHandler,
+        SwitchAuditTrailHandler,
+        TestAuditTrailHandler,
+        { provide: SHOWING, useValue: showing },
+      ],
     };
   }
 }

@@ -15,7 +15,7 @@ import type { Walk } from './walk.js';
  * is read afterwards are stretches of them.
  */
 export type TrailState = {
-  /** The newest entry's timestamp and ordinal. */
+  /** The newest entry's timestamp and ordinal; the epoch and 0 while there is no entry. */
   readonly last: Timestamp;
   readonly length: number;
   /** The first that is still shown; and the first of these that is later than `since`. One past the end where none is. */
@@ -53,7 +53,7 @@ export const readTrail = async (
   const later = since === null ? shown : sql`${shown} and e.timestamp > ${timestampOf(since)}`;
   const cursor = after || null;
   const row = await database.row<TrailState & { open: boolean | null }>(sql`
-    select t.open, t.last, t.length, ${from(shown)} as kept, ${from(later)} as first,
+    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${from(shown)} as kept, ${from(later)} as first,
            ${until === null ? sql`t.length` : before(timestampOf(until))} as until,
            ${walk === null ? sql`t.length` : before(walk.upper)} as pinned,
            (select e.ordinal from audit_trail_entries e
@@ -68,7 +68,7 @@ export const readTrail = async (
       left join audit_trails t on t.organization = asked.organization
       left join audit_trail_settings s on s.organization = asked.organization
      where ${fresh(actor)}`);
-  return row?.open && row.last !== null ? row : undefined;
+  return row?.open ? row : undefined;
 };
 
 type Asked = Pick<Question, 'organization' | 'filter'>;

@@ -1,5 +1,6 @@
 import type { EventRegistry } from '#kernel';
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { auditConfigurations } from './audit-configuration.projection.js';
 import { auditTrailFollower } from './audit-trail.follower.js';
 import { trailSettings } from './audit-trail-settings.js';
 import { trailSettingsEvents } from './audit-trail-settings.events.js';
@@ -10,9 +11,9 @@ export const auditTrailSettingsSlice: Slice = {
   name: 'audit-trail-settings',
   kinds: kindsOf(trailSettingsEvents),
   aggregates: [aggregate('atrail', trailSettings)],
-  projections: [projectionOf(auditTrailSettings)],
+  projections: [projectionOf(auditTrailSettings), projectionOf(auditConfigurations)],
   followers: [],
-  // Its table is made with the trail's.
+  // Its tables are made with the trail's.
   migrations: null,
 };
 

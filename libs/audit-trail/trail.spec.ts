@@ -9,10 +9,22 @@ const registry: EventRegistry = {
   LampSeen: { ...kind, audit: { unaudited: 'nothing has changed' } },
   RightGiven: { ...kind, audit: { resource: 'organization', action: 'update' } },
   RightTaken: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  HouseBuilt: { ...kind, audit: { resource: 'organization', action: 'create' } },
   HouseSold: { ...kind, audit: { resource: 'organization', action: 'destroy' } },
+  SwitchedOn: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  SwitchedOff: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  Configured: { ...kind, audit: { resource: 'organization', action: 'update' } },
 };
-const TURNS: Readonly<Record<string, Turn>> = { RightGiven: 'open', RightTaken: 'closed', HouseSold: 'closed' };
-const turnOf = ({ type }: Recorded): Turn => TURNS[type] ?? null;
+const TURNS: Readonly<Record<string, Turn>> = {
+  HouseBuilt: 'begin',
+  RightGiven: 'open',
+  RightTaken: 'close',
+  HouseSold: 'close',
+  SwitchedOn: 'enable',
+  SwitchedOff: 'disable',
+  Configured: 'configure',
+};
+const turnOf = ({ type }: Recorded): Turn | null => TURNS[type] ?? null;
 
 /** And not exactly: whole seconds are avoided. */
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0, 100);
@@ -57,7 +69,7 @@ const told = (...log: readonly Told[]) =>
 
 describe('the trail of an organization', () => {
   it('has the events’ own times where these move on', () => {
-    expect(told(['a', 'RightGiven', 0], ['a', 'LampLit', 5], ['a', 'LampLit', 9])).toEqual([
+    expect(told(['a', 'HouseBuilt', 0], ['a', 'LampLit', 5], ['a', 'LampLit', 9])).toEqual([
       [0, 0],
       [1, 5],
       [2, 9],
@@ -66,7 +78,7 @@ describe('the trail of an organization', () => {
 
   it('has no whole seconds, which some readers write so that they mean the end of it', () => {
     expect(
-      told(['a', 'RightGiven', 899], ['a', 'LampLit', 899], ['a', 'LampLit', 900], ['b', 'RightGiven', 1_900]),
+      told(['a', 'HouseBuilt', 899], ['a', 'LampLit', 899], ['a', 'LampLit', 900], ['b', 'HouseBuilt', 1_900]),
     ).toEqual([
       [0, 899],
       [1, 901],
@@ -76,7 +88,7 @@ describe('the trail of an organization', () => {
   });
 
   it('moves a millisecond on where the events’ times stand still or go back', () => {
-    expect(told(['a', 'RightGiven', 5], ['a', 'LampLit', 5], ['a', 'LampLit', 0], ['a', 'LampLit', 8])).toEqual([
+    expect(told(['a', 'HouseBuilt', 5], ['a', 'LampLit', 5], ['a', 'LampLit', 0], ['a', 'LampLit', 8])).toEqual([
       [0, 5],
       [1, 6],
       [2, 7],
@@ -85,7 +97,7 @@ describe('the trail of an organization', () => {
   });
 
   it('knows nothing of other trails', () => {
-    expect(told(['a', 'RightGiven', 5], ['b', 'RightGiven', 5], ['a', 'LampLit', 5], ['b', 'LampLit', 5])).toEqual([
+    expect(told(['a', 'HouseBuilt', 5], ['b', 'HouseBuilt', 5], ['a', 'LampLit', 5], ['b', 'LampLit', 5])).toEqual([
       [0, 5],
       [1, 5],
       [2, 6],
@@ -93,29 +105,63 @@ describe('the trail of an organization', () => {
     ]);
   });
 
-  it('begins with the entitlement and ends with it, and both are told', () => {
+  it('begins with the organization’s creation if that brings the entitlement', () => {
+    const log: Told[] = [
+      ['a', 'HouseBuilt', 0],
+      ['a', 'LampLit', 1],
+    ];
+    expect(told(...log)).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+
+  it('begins after the change that grants the entitlement, and ends with the change that takes it', () => {
     const log: Told[] = [
       ['a', 'LampLit', 0],
       ['a', 'RightGiven', 1],
       ['a', 'LampLit', 2],
       ['a', 'RightTaken', 3],
       ['a', 'LampLit', 4],
-      ['a', 'RightGiven', 2],
+      ['a', 'RightGiven', 5],
+      ['a', 'LampLit', 2],
     ];
     expect(told(...log)).toEqual([
-      [1, 1],
       [2, 2],
       [3, 3],
-      [5, 4],
+      [6, 4],
     ]);
   });
 
+  it('records a change of its settings while it is disabled, and nothing else', () => {
+    const log: Told[] = [
+      ['a', 'HouseBuilt', 0],
+      ['a', 'SwitchedOff', 1],
+      ['a', 'LampLit', 2],
+      ['a', 'Configured', 3],
+      ['a', 'SwitchedOn', 4],
+      ['a', 'LampLit', 5],
+    ];
+    expect(told(...log).map(([id]) => id)).toEqual([0, 1, 3, 4, 5]);
+  });
+
+  it('records no change of its settings while the organization is not entitled, and applies it later', () => {
+    const log: Told[] = [
+      ['a', 'SwitchedOff', 0],
+      ['a', 'RightGiven', 1],
+      ['a', 'LampLit', 2],
+      ['a', 'SwitchedOn', 3],
+      ['a', 'LampLit', 4],
+    ];
+    expect(told(...log).map(([id]) => id)).toEqual([3, 4]);
+  });
+
   it('leaves out what is unaudited, and what belongs to the site', () => {
-    expect(told(['a', 'RightGiven', 0], ['a', 'LampSeen', 1], [null, 'LampLit', 2])).toEqual([[0, 0]]);
+    expect(told(['a', 'HouseBuilt', 0], ['a', 'LampSeen', 1], [null, 'LampLit', 2])).toEqual([[0, 0]]);
   });
 
   it('ends with its organization', () => {
-    expect(told(['a', 'RightGiven', 0], ['a', 'HouseSold', 1], ['a', 'LampLit', 2])).toEqual([
+    expect(told(['a', 'HouseBuilt', 0], ['a', 'HouseSold', 1], ['a', 'LampLit', 2])).toEqual([
       [0, 0],
       [1, 1],
     ]);
@@ -136,7 +182,10 @@ describe('the trail of an organization', () => {
         'RightGiven',
         'RightGiven',
         'RightTaken',
+        'HouseBuilt',
         'HouseSold',
+        'SwitchedOff',
+        'SwitchedOn',
       ),
       fc.integer({ min: -20, max: 20 }),
     ),

@@ -6,6 +6,9 @@ import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
  *
  *   closed ──gets the audit entitlement──► open ──loses it, or is deleted──► closed
  *
+ * While a trail is open, owners can stop and resume the recording of entries. Changes of the trail's own settings are
+ * recorded even while it is stopped, so a gap has its two ends in the trail. Entries from before the gap stay readable.
+ *
  * Readers resume at "later than the last I saw", so within a trail each timestamp is later than the one before, in log
  * order: the event's own time, or a millisecond after the last entry where that is not later. Never a whole second: some
  * write that without its fraction when they resume, which is the end of the second to us (clients.md §6). Entries are numbered, too,
@@ -13,7 +16,10 @@ import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
  * of the log gives the same timestamps and numbers.
  */
 export type Trail = {
+  /** Whether the organization has the audit entitlement; then its trail can be read. */
   readonly open: boolean;
+  /** Whether the owners want entries to be recorded. */
+  readonly enabled: boolean;
   readonly last: Timestamp | null;
   /** How many entries it has had: the ordinal of the last one. */
   readonly length: number;
@@ -22,8 +28,16 @@ export type Trail = {
 /** An entry and its number in its trail: 1, 2, 3 … */
 export type Placed = { readonly ordinal: number; readonly entry: Entry };
 
-/** What an event does to its organization's trail besides adding to it. */
-export type Turn = 'open' | 'closed' | null;
+/**
+ * What an event does to its organization's trail besides adding to it.
+ *
+ *   begin     the organization is created with the entitlement; its creation is the first entry
+ *   open      the organization gets the entitlement; the trail begins after this event (clients.md §8)
+ *   close     the organization loses the entitlement, or is deleted; this is the last entry
+ *   enable, disable, configure
+ *             owners change the trail's settings, which is recorded whether or not the trail is enabled
+ */
+export type Turn = 'begin' | 'open' | 'close' | 'enable' | 'disable' | 'configure';
 
 export type Trails = {
   readonly entries: readonly Placed[];
@@ -31,7 +45,7 @@ export type Trails = {
   readonly trails: ReadonlyMap<string, Trail>;
 };
 
-const UNOPENED: Trail = { open: false, last: null, length: 0 };
+const UNOPENED: Trail = { open: false, enabled: true, last: null, length: 0 };
 
 const later = (time: Timestamp): Timestamp => timestampOf(Date.parse(time) + 1);
 
@@ -43,7 +57,7 @@ const after = (last: Timestamp | null, time: Timestamp): Timestamp => {
 /** Writes events into the trails they belong to. The same, however the events are cut into batches. */
 export const continueTrails = (
   registry: EventRegistry,
-  turnOf: (event: Recorded) => Turn,
+  turnOf: (event: Recorded) => Turn | null,
   before: ReadonlyMap<string, Trail>,
   events: readonly Recorded[],
 ): Trails => {
@@ -53,16 +67,26 @@ export const continueTrails = (
     const trail = trails.get(event.organization) ?? before.get(event.organization) ?? UNOPENED;
     const turn = turnOf(event);
     const row = rowOf(registry, event);
-    // The turn itself is told: the first entry says that the trail begins, the last that it ends.
-    const told = row && (trail.open || turn === 'open') ? entryOf(event, row, after(trail.last, event.time)) : null;
+    const told = row && records(trail, turn) ? entryOf(event, row, after(trail.last, event.time)) : null;
     if (told) entries.push({ ordinal: trail.length + 1, entry: told });
     if (told || turn) trails.set(event.organization, turned(trail, turn, told));
   }
   return { entries, trails };
 };
 
-const turned = (trail: Trail, turn: Turn, told: Entry | null): Trail => ({
-  open: turn === null ? trail.open : turn === 'open',
+/** Whether the trail has an entry of an event, by how the trail was before the event. */
+const records = ({ open, enabled }: Trail, turn: Turn | null): boolean => {
+  if (turn === 'begin') return true;
+  const isOfSettings = turn === 'enable' || turn === 'disable' || turn === 'configure';
+  return open && (enabled || isOfSettings);
+};
+
+const OPEN: Readonly<Partial<Record<Turn, boolean>>> = { begin: true, open: true, close: false };
+const ENABLED: Readonly<Partial<Record<Turn, boolean>>> = { enable: true, disable: false };
+
+const turned = (trail: Trail, turn: Turn | null, told: Entry | null): Trail => ({
+  open: (turn && OPEN[turn]) ?? trail.open,
+  enabled: (turn && ENABLED[turn]) ?? trail.enabled,
   last: told?.timestamp ?? trail.last,
   length: trail.length + (told ? 1 : 0),
 });

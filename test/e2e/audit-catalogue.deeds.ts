@@ -305,6 +305,10 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'agent_pool.create': pools.create,
   'agent_pool.update': pools.update,
   'agent_pool.destroy': pools.destroy,
+  'audit_configuration.test': async (land) => {
+    const answer = answered(await land.owner.post(of(land, 'audit-configuration/test')), 200);
+    return { answer, id: land.id.replace('org-', 'atrail-'), meta: null };
+  },
   'authentication_token.create': async (land) => {
     const answer = answered(await land.owner.post(tokenOf(land)), 201);
     return { answer, id: answer.body.data.id, meta: null };

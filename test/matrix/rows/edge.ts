@@ -36,4 +36,27 @@ export const edge: readonly Row[] = [
     fresh: true,
     body: resource('audit-trail-settings', { 'retention-days': 30 }),
   },
+  {
+    route: 'GET /organizations/:organization/audit-configuration',
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+  },
+  {
+    route: 'PATCH /organizations/:organization/audit-configuration',
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+    trail: ['organization update'],
+    fresh: true,
+    body: resource('audit-configurations', { 'audit-trails': { enabled: false } }),
+  },
+  {
+    route: 'POST /organizations/:organization/audit-configuration/test',
+    about: organization,
+    demands: ['manage-audit-trail'],
+    status: 200,
+    trail: ['audit_configuration test'],
+    fresh: true,
+  },
 ];

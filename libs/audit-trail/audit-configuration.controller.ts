@@ -1,0 +1,105 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { z } from 'zod';
+import { checkAll, unprocessable } from '#kernel';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { document, parseBody, resourceBody, text, toOne, type Document, type Resource } from '#json-api';
+import { SwitchAuditTrail, TestAuditTrail } from './audit-configuration.handler.js';
+import { auditConfigurationFor, type AuditConfigurationRow } from './audit-configuration.queries.js';
+import { settingsOf } from './audit-trail-settings.js';
+
+const TYPE = 'audit-configurations';
+const STREAMING = 'hcp-audit-log-streaming';
+
+const streaming = z.object({
+  enabled: z.boolean().nullable().optional(),
+  'organization-id': text(255).nullable().optional(),
+  'use-default-organization': z.boolean().nullable().optional(),
+});
+
+const updateBody = resourceBody(
+  TYPE,
+  z
+    .object({
+      'audit-trails': z.object({ enabled: z.boolean().optional() }).nullable().optional(),
+      [STREAMING]: streaming.nullable().optional(),
+    })
+    .default({}),
+);
+
+/** HCP is a service of the vendor: entries leave Cadastre by the trail's endpoint and by Kafka. */
+const checkStreaming = (asked: z.infer<typeof streaming>): void => {
+  const refuseIf = (isWanted: unknown, name: keyof typeof asked) => () => {
+    if (!isWanted) return;
+    const detail =
+      'HCP audit log streaming is not available. Read the audit trail, or subscribe to the topics in Kafka';
+    throw unprocessable(detail, `/data/attributes/${STREAMING}/${name}`);
+  };
+  checkAll(
+    refuseIf(asked.enabled, 'enabled'),
+    refuseIf(asked['organization-id'], 'organization-id'),
+    refuseIf(asked['use-default-organization'], 'use-default-organization'),
+  );
+};
+
+const auditConfigurationResource = (row: AuditConfigurationRow): Resource => ({
+  id: settingsOf(row.organization),
+  type: TYPE,
+  attributes: {
+    'audit-trails': { enabled: row.enabled },
+    [STREAMING]: { enabled: false, 'organization-id': null, 'use-default-organization': false },
+    permissions: {
+      'can-enable-hcp-audit-log-streaming': false,
+      'can-set-hcp-audit-log-streaming-organization-id': false,
+      'can-use-default-audit-log-streaming-organization': false,
+    },
+    timestamps: {
+      'audit-trails-enabled-at': row.enabledAt,
+      'audit-trails-disabled-at': row.disabledAt,
+      'audit-trails-last-success': row.lastEntryAt,
+      'audit-trails-last-failure': null,
+      'hcp-audit-log-streaming-enabled-at': null,
+      'hcp-audit-log-streaming-disabled-at': null,
+      'hcp-audit-log-streaming-last-success': null,
+      'hcp-audit-log-streaming-last-failure': null,
+    },
+    'updated-at': row.updatedAt,
+  },
+  relationships: { organization: toOne('organizations', row.organizationName) },
+});
+
+/** Whether an organization's trail records entries (clients.md §8; go-tfe `organization_audit_configuration.go`). */
+@Controller('api/v2/organizations/:organization/audit-configuration')
+export class AuditConfigurationController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(auditConfigurationResource(await auditConfigurationFor(this.database, actor, organization)));
+  }
+
+  @Patch()
+  async update(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { 'audit-trails': trails, [STREAMING]: asked } = parseBody(updateBody, body).data.attributes;
+    if (asked) checkStreaming(asked);
+    const row = await this.bus.execute(new SwitchAuditTrail(organization, trails?.enabled, actor));
+    return document(auditConfigurationResource(row));
+  }
+
+  /** Plain JSON, and as bytes: Fastify adds a charset to the media type of a text. */
+  @Post('test')
+  @HttpCode(200)
+  @Header('content-type', 'application/json')
+  async test(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Buffer> {
+    const requestId = await this.bus.execute(new TestAuditTrail(organization, actor));
+    return Buffer.from(JSON.stringify({ 'request-id': requestId }));
+  }
+}

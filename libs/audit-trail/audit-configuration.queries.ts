@@ -1,0 +1,48 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, type Actor } from '#access';
+
+export type AuditConfigurationRow = {
+  /** `org-…` */
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly enabled: boolean;
+  readonly enabledAt: Timestamp | null;
+  readonly disabledAt: Timestamp | null;
+  /** The time of the newest entry that the follower has written so far; null while there is none. */
+  readonly lastEntryAt: Timestamp | null;
+  readonly updatedAt: Timestamp;
+};
+
+const CONFIGURATIONS = sql`
+  select o.id as organization, o.name as "organizationName", coalesce(c.enabled, true) as enabled,
+         c.enabled_at as "enabledAt", c.disabled_at as "disabledAt", t.last as "lastEntryAt",
+         coalesce(c.updated_at, o.created_at) as "updatedAt"
+    from organizations o
+    left join audit_configurations c on c.organization = o.id
+    left join audit_trails t on t.organization = o.id`;
+
+export const auditConfigurationOf = (organization: string): Sql => sql`${CONFIGURATIONS} where o.id = ${organization}`;
+
+/** Returns the configuration of the organization with this name, or throws not-found for callers that do not own it. */
+export const auditConfigurationFor = async (
+  database: Database,
+  actor: Actor,
+  name: string,
+): Promise<AuditConfigurationRow> => {
+  const row = await database.row<AuditConfigurationRow>(
+    sql`${CONFIGURATIONS} where o.name = ${name} and ${fresh(actor)}`,
+  );
+  if (!row) throw notFound();
+  demand(actor, 'manage-audit-trail', row);
+  return row;
+};
+
+/** Returns whether the trail has the entry of a test that this request made. */
+export const hasTestEntry = async (database: Database, organization: string, request: string): Promise<boolean> => {
+  const row = await database.row(sql`
+    select 1 from audit_trail_entries
+     where organization = ${organization} and action = 'test' and entry -> 'request' ->> 'id' = ${request}
+     order by ordinal desc limit 1`);
+  return row !== undefined;
+};
