@@ -1,4 +1,4 @@
-import { toldBy, type AuditRow, type Recorded, type Timestamp } from '#kernel';
+import { toldBy, type AuditRow, type EventContext, type Recorded, type Timestamp } from '#kernel';
 
 /** One entry of a trail, as it is stored and as it is answered (contract §2.5). */
 export type Entry = {
@@ -37,7 +37,8 @@ export type OrganizationsEvent = Recorded & { readonly organization: string };
 export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timestamp: Timestamp): Entry => {
   // The registry looks rows up by the event's type, so this is the data that the row was written for.
   const data = event.data as never;
-  const { accessor, auth, impersonator, request } = event.context;
+  const { auth, impersonator } = event.context;
+  const { accessor, request } = actorOf(event, row.hiddenActor?.(data, event) ?? null);
   return {
     id: event.id,
     version: '0',
@@ -58,6 +59,18 @@ export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timesta
     },
   };
 };
+
+/** A hidden caller has neither a name nor an address. */
+const actorOf = (
+  { context: { accessor, request } }: OrganizationsEvent,
+  hidden: string | null,
+): Pick<EventContext, 'accessor' | 'request'> =>
+  hidden === null
+    ? { accessor, request }
+    : {
+        accessor: { ...accessor, id: hidden, name: hidden },
+        request: { id: request.id, address: null, userAgent: null },
+      };
 
 /** Whether entries tell where a request came from: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
 export type Showing = { readonly clientDetails: boolean };

@@ -11,6 +11,8 @@ export type AuditRow<Data> = {
   readonly action: string | ((data: Data) => string);
   readonly id?: (data: Data, event: Recorded) => string;
   readonly meta?: (data: Data, event: Recorded) => Readonly<Record<string, unknown>> | null;
+  /** The id that stands for a caller whom the organization must not identify; null for every other caller. */
+  readonly hiddenActor?: (data: Data, event: Recorded) => string | null;
 };
 
 /** Of which kind of resource an entry is, and what it says was done. */

@@ -1,23 +1,39 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { specify } from '#kernel/spec';
-import { membership, type MembershipCommand, type MembershipEvent, type MembershipStatus } from './membership.js';
+import {
+  hiddenAccount,
+  invitationOf,
+  membership,
+  type MembershipCommand,
+  type MembershipEvent,
+  type MembershipStatus,
+} from './membership.js';
 
 const { given } = specify(membership);
 
 const ada = { user: 'user-ada', username: 'ada' };
-const birth = (status: MembershipStatus) => ({ ...ada, email: 'ada@people.test', status });
-const created = (status: MembershipStatus): MembershipEvent => ({ type: 'MembershipCreated', data: birth(status) });
+const id = 'ou-ada';
+const email = 'ada@people.test';
+const birth = (status: MembershipStatus) => ({ ...ada, email, status });
+const created = (status: MembershipStatus): MembershipEvent => ({
+  type: 'MembershipCreated',
+  data: { ...birth(status), invitation: invitationOf({ id, email }, status) },
+});
 const accepted: MembershipEvent = { type: 'MembershipAccepted', data: ada };
-const removed: MembershipEvent = { type: 'MembershipRemoved', data: ada };
-const create: MembershipCommand = { type: 'CreateMembership', data: birth('invited') };
+const removed: MembershipEvent = { type: 'MembershipRemoved', data: { ...ada, invitation: null } };
+const withdrawn: MembershipEvent = {
+  type: 'MembershipRemoved',
+  data: { ...ada, invitation: { membership: id, email } },
+};
+const create: MembershipCommand = { type: 'CreateMembership', data: { id, ...birth('invited') } };
 const accept: MembershipCommand = { type: 'AcceptMembership', data: { username: 'ada' } };
-const remove: MembershipCommand = { type: 'RemoveMembership', data: { username: 'ada' } };
+const remove: MembershipCommand = { type: 'RemoveMembership', data: { id, username: 'ada', email } };
 
 describe('a membership', () => {
   it('begins with an invitation, once', () => {
     given().when(create).yields(created('invited'));
     given(created('invited')).when(create).refuses('conflict', 'exists already');
-    given(created('invited'), removed).when(create).refuses('conflict', 'exists already');
+    given(created('invited'), withdrawn).when(create).refuses('conflict', 'exists already');
   });
 
   it('becomes active when it is accepted, once', () => {
@@ -27,7 +43,7 @@ describe('a membership', () => {
   });
 
   it('ends, invited or active, once', () => {
-    given(created('invited')).when(remove).yields(removed);
+    given(created('invited')).when(remove).yields(withdrawn);
     given(created('invited'), accepted).when(remove).yields(removed);
     given(created('active'), removed).when(remove).refuses('not-found', 'Not found');
   });
@@ -35,7 +51,16 @@ describe('a membership', () => {
   it('is nothing before and after', () => {
     for (const command of [accept, remove]) {
       given().when(command).refuses('not-found', 'Not found');
-      given(created('invited'), removed).when(command).refuses('not-found', 'Not found');
+      given(created('invited'), withdrawn).when(command).refuses('not-found', 'Not found');
     }
+  });
+
+  it('describes an invitation only while it is not accepted', () => {
+    expect(invitationOf({ id, email }, 'invited')).toEqual({ membership: id, email });
+    expect(invitationOf({ id, email }, 'active')).toBeNull();
+  });
+
+  it('has an id that stands for the account of the invited person', () => {
+    expect(hiddenAccount('ou-0123456789abcdef')).toBe('user-0123456789abcdef');
   });
 });

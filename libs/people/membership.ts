@@ -11,7 +11,16 @@ import { conflict, notFound, type Decider, type Message } from '#kernel';
 export const MEMBERSHIP_STATUSES = ['invited', 'active'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
-type Birth = {
+/**
+ * An invitation that is not accepted. Its entries in the trail show the typed address and hide the account, so that the
+ * inviter learns nothing of it. The address is null only after the person was forgotten.
+ */
+export type Invitation = { readonly membership: string; readonly email: string | null };
+
+/** Stands for the account of a membership until the person accepts: it follows from the membership's id and opens nothing. */
+export const hiddenAccount = (membership: string): string => membership.replace(/^ou-/, 'user-');
+
+type NewMembership = {
   user: string;
   username: string;
   /** The address that they were invited by; null where they were not. */
@@ -19,18 +28,29 @@ type Birth = {
   status: MembershipStatus;
 };
 
+/** `invitation` is null for members, and in events of schema version 1, whose entries show the account. */
+type MaybeInvited = { readonly invitation: Invitation | null };
+
 export type MembershipEvent =
-  | Message<'MembershipCreated', Birth>
+  | Message<'MembershipCreated', NewMembership & MaybeInvited>
   | Message<'MembershipAccepted', { user: string; username: string }>
-  | Message<'MembershipRemoved', { user: string; username: string }>;
+  | Message<'MembershipRemoved', { user: string; username: string } & MaybeInvited>;
 
 export type MembershipCommand =
-  | Message<'CreateMembership', Birth>
+  /** `id`: of the membership itself. */
+  | Message<'CreateMembership', NewMembership & { id: string }>
   | Message<'AcceptMembership', { username: string }>
-  | Message<'RemoveMembership', { username: string }>;
+  /** `email`: the address that they were invited by. */
+  | Message<'RemoveMembership', { id: string; username: string; email: string | null }>;
 
 type Present = { readonly status: MembershipStatus; readonly user: string };
 type Membership = { readonly status: 'absent' | 'removed' } | Present;
+
+/** Returns null unless the status is `invited`. */
+export const invitationOf = (
+  { id, email }: { readonly id: string; readonly email: string | null },
+  status: MembershipStatus,
+): Invitation | null => (status === 'invited' ? { membership: id, email } : null);
 
 const present = (state: Membership): Present => {
   if (!('user' in state)) throw notFound();
@@ -41,17 +61,23 @@ export const membership: Decider<Membership, MembershipCommand, MembershipEvent>
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateMembership: ({ user, username, email, status }, state) => {
+    CreateMembership: ({ id, user, username, email, status }, state) => {
       if (state.status !== 'absent') throw conflict('Membership exists already');
-      return [{ type: 'MembershipCreated', data: { user, username, email, status } }];
+      return [
+        {
+          type: 'MembershipCreated',
+          data: { user, username, email, status, invitation: invitationOf({ id, email }, status) },
+        },
+      ];
     },
     AcceptMembership: ({ username }, state) => {
       const { status, user } = present(state);
       return status === 'active' ? [] : [{ type: 'MembershipAccepted', data: { user, username } }];
     },
-    RemoveMembership: ({ username }, state) => [
-      { type: 'MembershipRemoved', data: { user: present(state).user, username } },
-    ],
+    RemoveMembership: ({ id, username, email }, state) => {
+      const { status, user } = present(state);
+      return [{ type: 'MembershipRemoved', data: { user, username, invitation: invitationOf({ id, email }, status) } }];
+    },
   },
   evolve: {
     MembershipCreated: ({ user, status }) => ({ status, user }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
-import { sql } from '#kernel';
+import { sql, upcast } from '#kernel';
 import { logLength, wholeLog } from '../../test/support/log.js';
 import {
   answered,
@@ -435,13 +435,15 @@ describe('what is kept of members', () => {
 
   it('is told in the trail by these names', () => {
     const told = (type: keyof typeof peopleEvents, data: object) => {
-      const row = peopleEvents[type].audit;
+      const { audit: row, ...kind } = peopleEvents[type];
       if ('unaudited' in row) return null;
-      return [row.resource, row.action, row.meta?.(data as never, {} as never) ?? null];
+      // Of the first version: entries that its events have made stay as they are.
+      const today = upcast({ ...kind, audit: row } as never, 1, data);
+      return [row.resource, row.action, row.meta?.(today as never, {} as never) ?? null];
     };
     const ada = { user: 'user-ada', username: 'ada' };
     const meta = { user: 'ada', user_id: 'user-ada' };
-    expect(told('MembershipCreated', { ...ada, email: 'ada@people.test' })).toEqual([
+    expect(told('MembershipCreated', { ...ada, email: 'ada@people.test', status: 'invited' })).toEqual([
       'organization_user',
       'create',
       meta,

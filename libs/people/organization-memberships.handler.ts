@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
 import { EventStore, firstRow, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, may, type Actor, type Permission } from '#access';
-import { membership, type MembershipStatus } from './membership.js';
+import { invitationOf, membership, type MembershipStatus } from './membership.js';
 import {
   isInTeams,
   membershipById,
@@ -12,7 +12,7 @@ import {
   type MembershipRow,
   type PlaceForInvitation,
 } from './organization-memberships.queries.js';
-import { team } from './team.js';
+import { team, type Member } from './team.js';
 import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
 import { isOwnerless } from './teams.queries.js';
 import { checkEmail, user, otherUsername, usernameFrom } from './user.js';
@@ -71,13 +71,15 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     const account = this.accountFor(place, email, username);
     const { person } = account;
     const id = this.ids.next('ou');
-    const birth = { user: person.id, username: person.username, email, status: statusFor(place) };
+    const status = statusFor(place);
+    const data = { id, user: person.id, username: person.username, email, status };
+    const invited = { ...person, invitation: invitationOf({ id, email }, status) };
     const { rows } = await this.store.append(
       [
         unchanged(place.organization, place.organizationVersion),
         ...account.writes,
-        writeOf(membership, unborn(id, membership), place.organization, { type: 'CreateMembership', data: birth }),
-        ...(await this.joining(place, teams, person, actor)),
+        writeOf(membership, unborn(id, membership), place.organization, { type: 'CreateMembership', data }),
+        ...(await this.joining(place, teams, invited, actor)),
       ],
       contextOf(actor),
       [membershipById(id, actor)],
@@ -96,10 +98,10 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   private joining(
     place: PlaceForInvitation,
     asked: readonly string[],
-    person: { readonly id: string; readonly username: string },
+    { id: user, username, invitation }: Omit<Member, 'user'> & { readonly id: string },
     actor: Actor,
   ): Promise<Write[]> {
-    const members = [{ user: person.id, username: person.username }];
+    const members = [{ user, username, invitation }];
     for (const [index, id] of asked.entries()) {
       const found = place.teams.find((one) => one.id === id);
       if (!found || !mayReadTeam(actor, found)) {
@@ -155,10 +157,10 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
   execute({ id, actor }: RemoveMembership): Promise<void> {
     return this.store.untilFirst(async () => {
       const found = await membershipForCommand(this.store.database, actor, (row) => permissionToRemove(row, actor), id);
-      const { organization, username, teams } = found;
+      const { organization, username, invitation, teams } = found;
       if (!may(actor, 'leave-organization', found)) for (const one of teams) demandReadTeam(actor, one);
       const its = await this.store.restore(id, membership, found.snapshot);
-      const removal = { type: 'RemoveMembership', data: { username } } as const;
+      const removal = { type: 'RemoveMembership', data: { id, username, email: invitation?.email ?? null } } as const;
       await this.store.append(
         // First of all, so that nobody is adding them to a team any more when it is asked whether they are in any.
         [writeOf(membership, its, organization, removal), ...(await this.leaving(found))],
@@ -171,8 +173,8 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
     });
   }
 
-  private leaving({ organization, user: id, username, teams }: MembershipForCommand): Promise<Write[]> {
-    const members = [{ user: id, username }];
+  private leaving({ organization, user, username, invitation, teams }: MembershipForCommand): Promise<Write[]> {
+    const members = [{ user, username, invitation }];
     return Promise.all(
       teams.map(async ({ id: stream, owners, snapshot }) =>
         writeOf(team, await this.store.restore(stream, team, snapshot), organization, {

@@ -2,8 +2,8 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { demand, fresh, type Actor, type Identity, type Permission, type Place, organizationFor } from '#access';
-import type { MembershipStatus } from './membership.js';
-import { HIDDEN_ID, isHidden } from './shown-accounts.queries.js';
+import type { Invitation, MembershipStatus } from './membership.js';
+import { HIDDEN_ID, invitationIn, isHidden } from './shown-accounts.queries.js';
 import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
 import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
 import type { UserRow } from './users.queries.js';
@@ -202,6 +202,7 @@ export type MembershipForCommand = Place & {
   readonly organization: string;
   readonly user: string;
   readonly username: string;
+  readonly invitation: Invitation | null;
   readonly snapshot: Snapshot;
   readonly teams: readonly TeamToLeave[];
 };
@@ -213,7 +214,7 @@ export const membershipForCommand = async (
   id: string,
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
-    select m.organization, u.id as "user", u.username, ${snapshotOf('s')} as snapshot,
+    select m.organization, u.id as "user", u.username, ${invitationIn('m')} as invitation, ${snapshotOf('s')} as snapshot,
            -- In the same order: an event is told in each.
            coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
              select t.id, ${teamPlace(actor)}, ${ownersBy(sql.raw('t.id'))} as owners, ${snapshotOf('ts')} as snapshot

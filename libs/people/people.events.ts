@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { changedIn, usernameOf, type EventKinds, type PersonalText } from '#kernel';
+import { changedIn, usernameOf, type EventKinds, type PersonalText, type Recorded } from '#kernel';
 import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
 import type { AuthenticationTokenEvent } from './authentication-token.js';
-import { MEMBERSHIP_STATUSES, type MembershipEvent } from './membership.js';
+import { hiddenAccount, MEMBERSHIP_STATUSES, type Invitation, type MembershipEvent } from './membership.js';
 import { VISIBILITIES, type TeamChanges, type TeamEvent } from './team.js';
 import type { UserChanges, UserEvent } from './user.js';
 
@@ -34,16 +34,36 @@ const withTokensAndSso = (data: unknown) => ({
 });
 
 const person = z.strictObject({ user: z.string(), username: z.string() });
-const told = ({ user, username }: { readonly user: string; readonly username: string }) => ({
-  user: username,
-  user_id: user,
-});
+const invitation = z.strictObject({ membership: z.string(), email: z.string().nullable() }).nullable();
+
+type Named = { readonly user: string; readonly username: string };
+type MaybeInvited = Named & { readonly invitation: Invitation | null };
+
+const told = ({ user, username }: Named) => ({ user: username, user_id: user });
+
+/** The account is hidden until the person accepts: whoever invites must not learn whether the address has one. */
+const toldUnlessInvited = (data: MaybeInvited) =>
+  data.invitation ? { user: data.invitation.email, user_id: hiddenAccount(data.invitation.membership) } : told(data);
+
+const toldOfTeam = ({ username, invitation: invited }: MaybeInvited) => ({ user: invited ? invited.email : username });
+
+/** Whoever declines an invitation stays hidden as well. */
+const decliner = ({ user, invitation: declined }: MaybeInvited, { context }: Pick<Recorded, 'context'>) =>
+  declined && context.accessor.id === user ? hiddenAccount(declined.membership) : null;
+
+/** Entries of version 1 named the account, also of those who had not accepted. They stay as they were. */
+const withoutInvitation = (data: unknown) => ({ ...(data as object), invitation: null });
 
 const emailOf = (person: string, ...at: readonly string[]): PersonalText => ({
   at: [...at, 'email'],
   person,
   kind: 'detail',
 });
+
+const invitedTexts = ({ user }: Pick<Named, 'user'>): readonly PersonalText[] => [
+  ...usernameOf({ user }),
+  emailOf(user, 'invitation'),
+];
 
 const tokenKind = z.enum(TOKEN_KINDS);
 
@@ -78,11 +98,12 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     forgets: (_, { stream }) => stream,
   },
   MembershipCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withoutInvitation },
     topic: 'access',
-    schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES) }),
-    audit: { resource: 'organization_user', action: 'create', meta: told },
-    personal: ({ user }) => [...usernameOf({ user }), emailOf(user)],
+    schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
+    audit: { resource: 'organization_user', action: 'create', meta: toldUnlessInvited },
+    personal: ({ user }) => [...invitedTexts({ user }), emailOf(user)],
   },
   MembershipAccepted: {
     schemaVersion: 1,
@@ -92,11 +113,12 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     personal: usernameOf,
   },
   MembershipRemoved: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withoutInvitation },
     topic: 'access',
-    schema: person,
-    audit: { resource: 'organization_user', action: 'destroy', meta: told },
-    personal: usernameOf,
+    schema: person.extend({ invitation }),
+    audit: { resource: 'organization_user', action: 'destroy', meta: toldUnlessInvited, hiddenActor: decliner },
+    personal: invitedTexts,
   },
   TeamCreated: {
     schemaVersion: 2,
@@ -118,18 +140,20 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     audit: { resource: 'team', action: 'destroy', meta: ({ name }) => ({ name }) },
   },
   TeamMemberAdded: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withoutInvitation },
     topic: 'access',
-    schema: person,
-    audit: { resource: 'team', action: 'add_member', meta: ({ username }) => ({ user: username }) },
-    personal: usernameOf,
+    schema: person.extend({ invitation }),
+    audit: { resource: 'team', action: 'add_member', meta: toldOfTeam },
+    personal: invitedTexts,
   },
   TeamMemberRemoved: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withoutInvitation },
     topic: 'access',
-    schema: person,
-    audit: { resource: 'team', action: 'remove_member', meta: ({ username }) => ({ user: username }) },
-    personal: usernameOf,
+    schema: person.extend({ invitation }),
+    audit: { resource: 'team', action: 'remove_member', meta: toldOfTeam, hiddenActor: decliner },
+    personal: invitedTexts,
   },
   AuthenticationTokenCreated: {
     schemaVersion: 1,

@@ -95,8 +95,9 @@ type Person = { readonly user: string; readonly username: string };
 const entering = async (store: EventStore, ids: Ids, found: Ownership, person: Person): Promise<Write> => {
   const { organization, membership: id } = found;
   if (id === null) {
-    const birth = { type: 'CreateMembership', data: { ...person, email: null, status: 'active' } } as const;
-    return writeOf(membership, unborn(ids.next('ou'), membership), organization, birth);
+    const born = ids.next('ou');
+    const birth = { type: 'CreateMembership', data: { id: born, ...person, email: null, status: 'active' } } as const;
+    return writeOf(membership, unborn(born, membership), organization, birth);
   }
   const acceptance = { type: 'AcceptMembership', data: { username: person.username } } as const;
   return writeOf(membership, await store.restore(id, membership, found.membershipSnapshot), organization, acceptance);
@@ -113,7 +114,7 @@ export const makeOwner = async (
   const work = async (): Promise<void> => {
     const found = await ownershipFor(store, id, organizationName);
     const owners = await store.restore(found.team, team, found.teamSnapshot);
-    const adding = { type: 'AddTeamMembers', data: { members: [person] } } as const;
+    const adding = { type: 'AddTeamMembers', data: { members: [{ ...person, invitation: null }] } } as const;
     await store.append(
       [
         unchanged(found.organization, found.version),

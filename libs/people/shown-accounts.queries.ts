@@ -19,3 +19,11 @@ export const HIDDEN_ID = {
 /** The id of the member's account, or the id that stands for it, of rows `tm` of team_members with their memberships `ou`. */
 export const shownMember = (actor: Identity): Sql =>
   sql`case when ${isHidden(actor, 'ou')} then ${HIDDEN_ID.ou} else tm.user_id end`;
+
+/** The address that the membership of the user `u` was invited by. */
+export const invitedBy = (membership: 'm' | 'ou'): Sql => sql.raw(`coalesce(${membership}.email, u.email)`);
+
+/** The invitation of the user `u`, as events describe it: null if the membership is active, or missing as in old logs. */
+export const invitationIn = (membership: 'm' | 'ou'): Sql => sql`
+  case when ${sql.raw(membership)}.status = 'invited'
+       then jsonb_build_object('membership', ${sql.raw(membership)}.id, 'email', ${invitedBy(membership)}) end`;

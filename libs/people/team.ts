@@ -10,6 +10,7 @@ import {
   type Message,
 } from '#kernel';
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from '#access/rules';
+import type { Invitation } from './membership.js';
 
 /** The team that every organization is born with, whose members own it. */
 export const OWNERS = 'owners';
@@ -28,7 +29,8 @@ export type TeamChanges = Partial<TeamSettings & { readonly organizationAccess: 
 
 type Birth = TeamSettings & { readonly organizationAccess: OrganizationAccess };
 
-type Member = { readonly user: string; readonly username: string };
+/** `invitation`: the member's invitation to the organization while it is not accepted, otherwise null. */
+export type Member = { readonly user: string; readonly username: string; readonly invitation: Invitation | null };
 
 export type TeamEvent =
   | Message<'TeamCreated', Birth>
@@ -87,9 +89,9 @@ const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): voi
 
 /** Each once, however often they are named. In one order, or two changes of the same members wait for one another. */
 const once = (members: readonly Member[]): Member[] =>
-  [...new Map(members.map(({ user, username }) => [user, { user, username }])).values()].toSorted((a, b) =>
-    a.user < b.user ? -1 : 1,
-  );
+  [
+    ...new Map(members.map(({ user, username, invitation }) => [user, { user, username, invitation }])).values(),
+  ].toSorted((a, b) => (a.user < b.user ? -1 : 1));
 
 const takesLastOwner = (owners: readonly string[], removed: readonly Member[]): boolean =>
   owners.length > 0 && owners.every((owner) => removed.some(({ user }) => user === owner));
@@ -130,7 +132,7 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
       const present = active(state).members;
       return once(members)
         .filter(({ user }) => !present.includes(user))
-        .map(({ user, username }) => ({ type: 'TeamMemberAdded', data: { user, username } }));
+        .map((data) => ({ type: 'TeamMemberAdded', data }));
     },
     RemoveTeamMembers: ({ members, owners }, state) => {
       const present = active(state).members;
@@ -138,7 +140,7 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
       if (owners && takesLastOwner(owners, removed)) {
         throw unprocessable('The last active owner of an organization cannot be removed');
       }
-      return removed.map(({ user, username }) => ({ type: 'TeamMemberRemoved', data: { user, username } }));
+      return removed.map((data) => ({ type: 'TeamMemberRemoved', data }));
     },
   },
   evolve: {

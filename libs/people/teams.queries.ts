@@ -11,9 +11,9 @@ import {
   type Permission,
   organizationFor,
 } from '#access';
-import type { TeamSettings } from './team.js';
+import type { Member, TeamSettings } from './team.js';
 import { demandReadTeam, type TeamPlace } from './team-permission.js';
-import { shownMember } from './shown-accounts.queries.js';
+import { invitationIn, shownMember } from './shown-accounts.queries.js';
 
 export type TeamDetailsRow = TeamPlace &
   TeamSettings & {
@@ -157,10 +157,8 @@ export const teamForCommand = async <More extends object>(
 /** Members are named by their usernames, by the addresses that they were invited by, or by their memberships. */
 export type NamedMembers = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
 
-export type NamedMember = {
+export type NamedMember = Member & {
   readonly name: string;
-  readonly user: string;
-  readonly username: string;
   /** Null for who is a member by a team only, as in logs from before there were memberships. */
   readonly membership: string | null;
   readonly version: number | null;
@@ -184,7 +182,7 @@ export const namedMembers = ({ by, names }: NamedMembers): Sql => {
   // In the order of the request, so that a refusal names the first member that is wrong.
   return sql`, coalesce((
     select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
-                                        'membership', ou.id, 'version', sou.version)
+                                        'invitation', ${invitationIn('ou')}, 'membership', ou.id, 'version', sou.version)
                      order by array_position(${names}::text[], ${name}::text))
       from users u ${membership}
      where ${isNamed}

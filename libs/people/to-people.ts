@@ -27,7 +27,8 @@ export const foundOwners = (
 ): { readonly team: string; readonly writes: readonly Write[] } => {
   const id = ids.next('team');
   const owners = { name: OWNERS, visibility: 'organization' } as const;
-  const place = { ...founder, email: null, status: 'active' } as const;
+  const membershipId = ids.next('ou');
+  const place = { id: membershipId, ...founder, email: null, status: 'active' } as const;
   return {
     team: id,
     writes: [
@@ -36,9 +37,9 @@ export const foundOwners = (
         unborn(id, team),
         organization,
         { type: 'CreateTeam', data: owners },
-        { type: 'AddTeamMembers', data: { members: [founder] } },
+        { type: 'AddTeamMembers', data: { members: [{ ...founder, invitation: null }] } },
       ),
-      writeOf(membership, unborn(ids.next('ou'), membership), organization, { type: 'CreateMembership', data: place }),
+      writeOf(membership, unborn(membershipId, membership), organization, { type: 'CreateMembership', data: place }),
     ],
   };
 };

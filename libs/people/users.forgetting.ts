@@ -57,16 +57,16 @@ const ownedAlone = (id: string, { teams }: UserToForget): readonly string[] =>
 
 const leavingBy = (store: EventStore, id: string, { username, memberships, teams }: UserToForget): Promise<Write[]> =>
   Promise.all([
-    ...memberships.map(async ({ id: stream, organization, snapshot }) =>
+    ...memberships.map(async ({ id: stream, organization, email, snapshot }) =>
       writeOf(membership, await store.restore(stream, membership, snapshot), organization, {
         type: 'RemoveMembership',
-        data: { username },
+        data: { id: stream, username, email },
       }),
     ),
-    ...teams.map(async ({ id: stream, organization, owners, snapshot }) =>
+    ...teams.map(async ({ id: stream, organization, owners, invitation, snapshot }) =>
       writeOf(team, await store.restore(stream, team, snapshot), organization, {
         type: 'RemoveTeamMembers',
-        data: { members: [{ user: id, username }], owners },
+        data: { members: [{ user: id, username, invitation }], owners },
       }),
     ),
   ]);

@@ -2,6 +2,8 @@ import { notFound, sql, type Sql } from '#kernel';
 import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, may, type Actor, type Identity, type Permission, type Place } from '#access';
 import { tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
+import type { Invitation } from './membership.js';
+import { invitationIn, invitedBy } from './shown-accounts.queries.js';
 import { ownersBy } from './teams.queries.js';
 
 export type UserRow = {
@@ -62,13 +64,20 @@ export const userForCommand = async (
 
 type Held = { readonly id: string; readonly organization: string; readonly snapshot: Snapshot };
 
+type HeldTeam = Held & {
+  readonly organizationName: string;
+  /** Who owns the organization by that team; null where it gives no ownership. */
+  readonly owners: readonly string[] | null;
+  readonly invitation: Invitation | null;
+};
+
 /** A person with all that ends with them. */
 export type UserToForget = {
   readonly username: string;
   readonly snapshot: Snapshot;
-  readonly memberships: readonly Held[];
-  /** `owners`: who owns the organization by that team; null where it gives no ownership. */
-  readonly teams: readonly (Held & { readonly organizationName: string; readonly owners: readonly string[] | null })[];
+  /** `email`: the address that they were invited by. */
+  readonly memberships: readonly (Held & { readonly email: string | null })[];
+  readonly teams: readonly HeldTeam[];
   readonly tokens: readonly OwnedToken[];
   readonly siteAdmin: boolean;
   readonly isLastAdmin: boolean;
@@ -78,15 +87,16 @@ export type UserToForget = {
 export const userToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
   database.row<UserToForget>(sql`
     select u.username, ${snapshotOf('s')} as snapshot, ${tokensOf(sql.raw('u.id'))} as tokens,
-           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'email', ${invitedBy('m')},
                                                          'snapshot', ${snapshotOf('sm')}) order by m.id)
                        from organization_memberships m join event_store.streams sm on sm.stream = m.id
                       where m.user_id = u.id), '[]') as memberships,
            coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organization', t.organization,
                                                          'organizationName', o.name, 'owners', ${ownersBy(sql.raw('t.id'))},
-                                                         'snapshot', ${snapshotOf('st')}) order by t.id)
+                                                         'invitation', ${invitationIn('ou')}, 'snapshot', ${snapshotOf('st')}) order by t.id)
                        from team_members tm join teams t on t.id = tm.team join organizations o on o.id = t.organization
                        join event_store.streams st on st.stream = t.id
+                       left join organization_memberships ou on ou.user_id = u.id and ou.organization = t.organization
                       where tm.user_id = u.id), '[]') as teams,
            u.site_admin as "siteAdmin",
            u.site_admin and not exists (select 1 from users x where x.site_admin and x.id <> u.id) as "isLastAdmin"

@@ -223,6 +223,10 @@ export const cataloguePage = (): string =>
     'had been given) goes with it and has no entries of its own. Tokens that end with somebody, and versions that go with their',
     'provider, have.',
     '',
+    'Entries of an invitation that is not accepted show the typed address as `user`, and as `user_id` an id that stands for the',
+    'account and opens nothing. If the person declines, the accessor of these entries is that id, and they have no client',
+    'address. The entry of the acceptance is the first that names the account.',
+    '',
     ...[...Map.groupBy(told, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
       '',

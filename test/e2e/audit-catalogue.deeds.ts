@@ -271,14 +271,16 @@ const policyMeta = (land: Land, days: number): object => ({
   organization_id: land.id,
 });
 
-const invite = async (land: Land): Promise<{ answer: Answer; id: string; meta: object }> => {
-  const body = resource('organization-memberships', { email: `${land.unique('guest')}@people.test` });
+/** `meta` of the invitation, which hides the account, and `accepted` of the acceptance, which names it. */
+const invite = async (land: Land): Promise<{ answer: Answer; id: string; meta: object; accepted: object }> => {
+  const email = `${land.unique('guest')}@people.test`;
+  const body = resource('organization-memberships', { email });
   const answer = answered(await land.owner.post(of(land, 'organization-memberships'), body), 201);
   const { id } = answer.body.data;
-  // The inviter sees no account before the invitation is accepted; site administrators do.
   const user = said(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data.id as string;
   const { username } = said(await land.server.get(`${P}/users/${user}`)).attributes;
-  return { answer, id, meta: { user: username, user_id: user } };
+  const meta = { user: email, user_id: id.replace(/^ou-/, 'user-') };
+  return { answer, id, meta, accepted: { user: username, user_id: user } };
 };
 
 const moveMember =
@@ -371,9 +373,9 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   },
   'organization_user.create': invite,
   'organization_user.update': async (land) => {
-    const { id, meta } = await invite(land);
+    const { id, accepted } = await invite(land);
     const answer = answered(await land.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
-    return { answer, id, meta, accessor: said(await land.server.get(`${P}/account/details`)).id };
+    return { answer, id, meta: accepted, accessor: said(await land.server.get(`${P}/account/details`)).id };
   },
   'organization_user.destroy': async (land) => {
     const { id, meta } = await invite(land);

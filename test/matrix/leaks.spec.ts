@@ -6,9 +6,11 @@ import {
   idOfTag,
   makeAgentPool,
   makeConfigurationVersion,
+  makeMember,
   makeProject,
   makeReservedTagKey,
   makeTeam,
+  makeToken,
   makeWorkspace,
   related,
   resource,
@@ -26,7 +28,7 @@ let foreign: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   const clock = new MovedClock();
-  server = await startTestServer({ clock });
+  server = await startTestServer({ clock, followers: true });
   world = await inhabit(server, clock);
   const project = await makeProject(server, 'rival', 'hidden');
   const workspace = await makeWorkspace(
@@ -428,5 +430,91 @@ describe('includes bring along only what the caller may see', () => {
     const path = `/api/v2/organization-memberships/${membership}?include=teams`;
     expect(JSON.stringify((await as('plan on the workspace').get(path)).body)).not.toContain(team);
     expect(JSON.stringify((await as('read on the workspace').get(path)).body)).toContain(team);
+  });
+});
+
+describe('an invitation keeps the account from the organization until it is accepted', () => {
+  type Entry = {
+    readonly id: string;
+    readonly auth: object;
+    readonly request: object;
+    readonly resource: Record<string, unknown>;
+  };
+
+  const ACME = '/api/v2/organizations/acme/organization-memberships';
+  const MEMBERSHIPS = '/api/v2/organization-memberships';
+
+  const twoTeams = async (): Promise<readonly [string, string]> => [
+    await makeTeam(server, 'acme', world.unique('team')),
+    await makeTeam(server, 'acme', world.unique('team')),
+  ];
+
+  /** Invites an address to a team, puts the person into another team, and gives a token of the person. */
+  const invite = async (email: string, teams: readonly [string, string]) => {
+    const body = resource('organization-memberships', { email }, toMany('teams', 'teams', teams[0]));
+    const membership = answered(await as('owner').post(ACME, body), 201).body.data.id as string;
+    const into = { data: [{ type: 'users', id: email }] };
+    answered(await as('owner').post(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
+    answered(await as('owner').delete(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
+    const { id } = answered(await server.get(`${MEMBERSHIPS}/${membership}`), 200).body.data.relationships.user.data;
+    const person = server.as(await makeToken(server, `/api/v2/users/${id}/authentication-tokens`));
+    return { membership, id: id as string, person };
+  };
+
+  /** The newest entries of memberships and teams, oldest first. */
+  const entries = async (): Promise<Entry[]> => {
+    const path = '/api/v2/organization/audit-trail?page[size]=100&filter[resource-type]=organization_user,team';
+    return (answered(await as('token for the audit trail').get(path), 200).body.data as Entry[]).toReversed();
+  };
+
+  const entriesSince = async (before: readonly Entry[]): Promise<Entry[]> =>
+    (await entries()).filter(({ id }) => !before.some((entry) => entry.id === id));
+
+  it('shows the same of an address with an account and of one without, also when the person declines', async () => {
+    const teams = await twoTeams();
+    const known = await makeMember(server, 'rival', world.unique('known'));
+    const username = world.unique('secretive');
+    answered(await server.as(known.token).patch('/api/v2/account/update', resource('users', { username })), 200);
+    const trails: unknown[] = [];
+    for (const email of [known.email, `${world.unique('fresh')}@people.test`]) {
+      const before = await entries();
+      const { membership, id, person } = await invite(email, teams);
+      answered(await person.delete(`${MEMBERSHIPS}/${membership}`), 204);
+      const told = await entriesSince(before);
+      const stands = membership.replace(/^ou-/, 'user-');
+      expect(told.map(({ resource: { action, meta } }) => [action, meta])).toEqual([
+        ['create', { user: email, user_id: stands }],
+        ['add_member', { user: email }],
+        ['add_member', { user: email }],
+        ['remove_member', { user: email }],
+        ['destroy', { user: email, user_id: stands }],
+        ['remove_member', { user: email }],
+      ]);
+      for (const { auth, request } of told.slice(-2)) {
+        expect(auth).toMatchObject({ accessor_id: stands, description: stands, type: 'Client' });
+        expect(request).toMatchObject({ address: null, user_agent: null });
+      }
+      const text = JSON.stringify(told.map(({ auth, resource: about }) => ({ auth, about })));
+      for (const secret of [id, username]) expect(text).not.toContain(secret);
+      trails.push(text.replaceAll(email, 'email').replaceAll(membership, 'ou').replaceAll(stands, 'user'));
+    }
+    expect(trails[0]).toEqual(trails[1]);
+  });
+
+  it('names the person from the acceptance on', async () => {
+    const teams = await twoTeams();
+    const before = await entries();
+    const email = `${world.unique('welcome')}@people.test`;
+    const { membership, id, person } = await invite(email, teams);
+    const { username } = answered(await person.get('/api/v2/account/details'), 200).body.data.attributes;
+    answered(await person.post(`${MEMBERSHIPS}/${membership}/actions/accept`), 200);
+    answered(await as('owner').delete(`${MEMBERSHIPS}/${membership}`), 204);
+    const told = await entriesSince(before);
+    expect(told.slice(-3).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
+      ['update', { user: username, user_id: id }],
+      ['destroy', { user: username, user_id: id }],
+      ['remove_member', { user: username }],
+    ]);
+    expect(told.at(-3)?.auth).toMatchObject({ accessor_id: id, description: username });
   });
 });
