@@ -71,7 +71,7 @@ describe('a secret', () => {
     const other = (await heard(server.post('/api/v2/organizations/acme/varsets?include=vars', more), 201)).body;
     // Refused for another reason, and for the value itself.
     await heard(server.post(vars, secret('one', refused)), 422);
-    await heard(server.post(vars, secret('a b', refused)), 422);
+    await heard(server.post(vars, secret('', refused)), 422);
     await heard(server.post(vars, aVariable({ key: 'n', value: { of: refused }, sensitive: true })), 422);
     await heard(server.post(vars, aVariable({ key: 'n', value: `${refused}\0`, sensitive: true })), 422);
     await heard(server.post(vars, secret('n', refused.repeat(30_000))), 422);
