@@ -67,13 +67,16 @@ const isNewer = (before: Data | null, since: string, id: string): boolean => {
 };
 
 export const configurations: Sentences<ConfigurationVersionEvent> = {
-  ConfigurationVersionCreated: ({ workspace, speculative, provisional }, { stream }) =>
-    born(stream, { workspace, counts: !speculative && !provisional }),
-  ConfigurationVersionUploaded: (_, { stream, time }, known) => {
-    const { workspace, counts } = (known.of(stream) ?? {}) as { workspace?: string; counts?: boolean };
-    if (workspace === undefined || !counts || !isNewer(known.of(workspace), time, stream)) return [];
-    return became(workspace, { currentConfigurationVersion: stream, currentConfigurationSince: time });
+  ConfigurationVersionCreated: ({ workspace, speculative, provisional }, { stream, time }, known) => {
+    const becomesCurrent = !speculative && !provisional && isNewer(known.of(workspace), time, stream);
+    return [
+      ...born(stream, { workspace }),
+      ...(becomesCurrent
+        ? became(workspace, { currentConfigurationVersion: stream, currentConfigurationSince: time })
+        : []),
+    ];
   },
+  ConfigurationVersionUploaded: null,
   ConfigurationVersionErrored: null,
   ConfigurationVersionArchived: null,
   ConfigurationVersionSoftDeleted: null,

@@ -33,7 +33,10 @@ const deleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionPermanen
 const create: ConfigurationVersionCommand = { type: 'CreateConfigurationVersion', data: birth };
 const upload: ConfigurationVersionCommand = { type: 'UploadConfiguration', data: { size: 9 } };
 const fail: ConfigurationVersionCommand = { type: 'FailConfiguration', data: NOT_OURS };
-const archive = (isInUse = false): ConfigurationVersionCommand => ({ type: 'ArchiveConfiguration', data: { isInUse } });
+const archive = (facts = {}): ConfigurationVersionCommand => ({
+  type: 'ArchiveConfiguration',
+  data: { isInUse: false, isCurrent: false, ...facts },
+});
 const softDelete = (facts = {}): ConfigurationVersionCommand => ({
   type: 'SoftDeleteConfiguration',
   data: { isInUse: false, isCurrent: false, ...facts },
@@ -88,8 +91,11 @@ describe('archiving', () => {
   it('wants an archive that is here, and no run that needs it', () => {
     given(created, uploaded).when(archive()).yields(archived);
     given(created, uploaded)
-      .when(archive(true))
+      .when(archive({ isInUse: true }))
       .refuses('conflict', /run in progress/);
+    given(created, uploaded)
+      .when(archive({ isCurrent: true }))
+      .refuses('conflict', 'transition not allowed: configuration could not be archived because it is current');
     given(created)
       .when(archive())
       .refuses('conflict', /is pending/);
@@ -128,7 +134,7 @@ describe('deleting the archive', () => {
     given(created, uploaded).when(restore).yields();
     given(created, uploaded, softDeleted, deleted)
       .when(restore)
-      .refuses('bad-request', /permanently_deleted/);
+      .refuses('bad-request', /permanently_deleted cannot be restored: transition not allowed/);
     given(created, uploaded, archived)
       .when(restore)
       .refuses('bad-request', /is archived/);
@@ -149,7 +155,7 @@ describe('whatever is asked of it', () => {
   const facts = fc.record({ isInUse: fc.boolean(), isCurrent: fc.boolean() });
   const anything: fc.Arbitrary<ConfigurationVersionCommand> = fc.oneof(
     fc.constantFrom(create, upload, fail, restore, deletePermanently),
-    facts.map(({ isInUse }) => archive(isInUse)),
+    facts.map(archive),
     facts.map(softDelete),
   );
 

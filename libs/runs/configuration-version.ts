@@ -21,7 +21,7 @@ type Birth = {
   autoQueueRuns: boolean;
   /** Only for plans. */
   speculative: boolean;
-  /** Does not become the workspace's current one by its upload. */
+  /** Does not become the workspace's current one by its creation. */
   provisional: boolean;
   createdBy: Somebody;
   /** Whether they may apply runs: what begins by the upload is applied unasked only then. */
@@ -43,9 +43,8 @@ export type ConfigurationVersionCommand =
   | Message<'CreateConfigurationVersion', Birth>
   | Message<'UploadConfiguration', { size: number }>
   | Message<'FailConfiguration', { error: string; message: string }>
-  /** `isInUse`: a run with it is not over. */
-  | Message<'ArchiveConfiguration', { isInUse: boolean }>
-  /** `isCurrent`: of its workspace. */
+  /** `isInUse`: a run with it is not over; `isCurrent`: of its workspace. */
+  | Message<'ArchiveConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'SoftDeleteConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'RestoreConfiguration', Nothing>
   | Message<'DeleteConfigurationPermanently', Nothing>;
@@ -84,9 +83,13 @@ export const configurationVersion: Decider<
       if (status !== 'pending') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
       return [{ type: 'ConfigurationVersionErrored', data: { error, message } }];
     },
-    ArchiveConfiguration: ({ isInUse }, state) => {
+    ArchiveConfiguration: ({ isInUse, isCurrent }, state) => {
       const status = known(state);
       if (status !== 'uploaded') throw conflict(`Configuration version is ${status} and cannot be archived`);
+      // Clients look for both parts of this text (clients.md §8).
+      if (isCurrent) {
+        throw conflict('transition not allowed: configuration could not be archived because it is current');
+      }
       if (isInUse) throw conflict('Configuration version has a run in progress and cannot be archived');
       return [{ type: 'ConfigurationVersionArchived', data: {} }];
     },

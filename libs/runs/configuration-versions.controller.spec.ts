@@ -285,17 +285,19 @@ describe('uploading', () => {
 });
 
 describe('the current one of a workspace', () => {
-  it('is what was uploaded last, unless it is speculative or provisional', async () => {
+  it('is the one that was created last, unless it is speculative or provisional', async () => {
     const workspace = await aWorkspace();
     expect(await currentOf(workspace)).toBeNull();
-    const first = await uploaded({}, workspace);
+    const first = await pending({}, workspace);
     expect(await currentOf(workspace)).toBe(first.id);
-    await pending({}, workspace);
+    clock.pass({ ms: 1 });
     await uploaded({ speculative: true }, workspace);
     await uploaded({ provisional: true }, workspace);
     expect(await currentOf(workspace)).toBe(first.id);
     clock.pass({ ms: 1 });
-    const second = await uploaded({}, workspace);
+    const second = await pending({}, workspace);
+    expect(await currentOf(workspace)).toBe(second.id);
+    expect((await put(first.link, ARCHIVE)).status).toBe(200);
     expect(await currentOf(workspace)).toBe(second.id);
     for (const include of ['current_configuration_version', 'current-configuration-version.ingress-attributes']) {
       const answer = await server.get(`/api/v2/workspaces/${workspace}?include=${include}`);
@@ -383,9 +385,17 @@ describe('the run that begins with an upload', () => {
   });
 });
 
+/** An uploaded version of a workspace that has a newer one, so that this one can be archived. */
+const superseded = async (): Promise<Made> => {
+  const made = await uploaded();
+  clock.pass({ ms: 1 });
+  await pending({}, made.workspace);
+  return made;
+};
+
 describe('archiving', () => {
   it('is answered with nothing, and removes the archive', async () => {
-    const { id, link } = await uploaded();
+    const { id, link } = await superseded();
     const answer = await act(id, 'archive');
     expect([answer.status, answer.text]).toEqual([202, '']);
     expect((await show(id)).attributes).toMatchObject({
@@ -405,8 +415,18 @@ describe('archiving', () => {
     expect((await act('cv-none', 'archive')).status).toBe(404);
   });
 
-  it('closes links that were given out before', async () => {
+  it('is refused for the current one of the workspace', async () => {
     const { id } = await uploaded();
+    const refused = await act(id, 'archive');
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      'transition not allowed: configuration could not be archived because it is current',
+    ]);
+    expect((await show(id)).attributes.status).toBe('uploaded');
+  });
+
+  it('closes links that were given out before', async () => {
+    const { id } = await superseded();
     const address = await addressOf(`/api/v2/${TYPE}/${id}/download`);
     await act(id, 'archive');
     expect((await server.get(address)).status).toBe(404);
@@ -434,7 +454,8 @@ describe('deleting the data', () => {
     await act(old.id, 'soft_delete_backing_data');
     const gone = await act(old.id, 'permanently_delete_backing_data');
     expect([gone.status, gone.body.data.attributes.status]).toEqual([200, 'backing_data_permanently_deleted']);
-    expect((await act(old.id, 'restore_backing_data')).status).toBe(400);
+    const late = await act(old.id, 'restore_backing_data');
+    expect([late.status, late.body.errors[0].detail]).toEqual([400, expect.stringContaining('transition not allowed')]);
     await followed(server.store, SWEEPER);
     expect(await files.size(old.id)).toBeNull();
   });
@@ -488,7 +509,7 @@ describe('the log and the views', () => {
   });
 
   it('tell of what was done to a version', async () => {
-    const { id } = await uploaded();
+    const { id } = await superseded();
     await act(id, 'archive');
     await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`

@@ -128,7 +128,6 @@ const commandOf = (
 ): ConfigurationVersionCommand => {
   switch (wish) {
     case 'ArchiveConfiguration':
-      return { type: wish, data: { isInUse } };
     case 'SoftDeleteConfiguration':
       return { type: wish, data: { isInUse, isCurrent } };
     case 'RestoreConfiguration':

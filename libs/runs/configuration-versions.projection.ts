@@ -20,17 +20,12 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
     ConfigurationVersionCreated: (born, { stream, organization, time }) => sql`
       insert into configuration_versions
         (id, workspace, organization, source, auto_queue_runs, speculative, provisional, created_by, may_apply, status,
-         reached, created_at)
+         reached, created_at, current_since)
       values (${stream}, ${born.workspace}, ${organization}, ${born.source}, ${born.autoQueueRuns}, ${born.speculative},
-              ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time})`,
+              ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time},
+              case when not ${born.speculative} and not ${born.provisional} then ${time}::timestamptz end)`,
     ConfigurationVersionUploaded: ({ size }, { stream, time }) =>
-      reaching(
-        stream,
-        'uploaded',
-        time,
-        sql`, size = ${size},
-        current_since = case when not speculative and not provisional then ${time}::timestamptz end`,
-      ),
+      reaching(stream, 'uploaded', time, sql`, size = ${size}`),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>
       reaching(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
     ConfigurationVersionArchived: (_, { stream, time }) => reaching(stream, 'archived', time),

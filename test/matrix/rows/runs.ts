@@ -214,6 +214,10 @@ const configurations: readonly Row[] = [
     status: 202,
     trail: ['configuration_version archive'],
     fresh: true,
+    // The current one is kept: another takes its place.
+    before: async ({ world, params }) => {
+      await makeConfigurationVersion(world.server, params['workspace'] ?? '');
+    },
   },
   ...['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map((action): Row => ({
     route: `POST ${VERSION}/actions/${action}`,
