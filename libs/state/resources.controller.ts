@@ -6,7 +6,7 @@ import { Database } from '#event-store';
 import { pageDocument, pageOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
 import { Reads } from '#reads';
 import { shownState, type StateRead } from './reads.events.js';
-import type { StateResource } from './state-resources.js';
+import { clientNames, type StateResource } from './state-resources.js';
 import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';
 
@@ -18,11 +18,10 @@ const resource = (found: StateResource, { id, workspace, createdAt }: StateVersi
   id: idOf(workspace, found.address),
   type: 'resources',
   attributes: {
-    address: found.address,
+    ...clientNames(found),
     name: found.name,
     'created-at': createdAt,
     'updated-at': createdAt,
-    module: found.module,
     provider: found.provider,
     'provider-type': found.type,
     'modified-by-state-version-id': id,

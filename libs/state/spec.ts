@@ -5,11 +5,12 @@ type Parts = {
   readonly serial?: number;
   readonly lineage?: string;
   readonly name?: string;
+  readonly module?: string;
   readonly outputs?: object;
 };
 
 /** A state file with one resource of two instances. */
-export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', outputs = {} }: Parts = {}): Buffer =>
+export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', module, outputs = {} }: Parts = {}): Buffer =>
   Buffer.from(
     JSON.stringify(
       {
@@ -20,6 +21,7 @@ export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', outputs = {
         outputs,
         resources: [
           {
+            ...(module === undefined ? {} : { module }),
             mode: 'managed',
             type: 'null_resource',
             name,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { Refused } from '#kernel';
 import { parseStateFile, withSerial, type StateFile } from './state-file.js';
-import { managedResources, type StateResource } from './state-resources.js';
+import { clientNames, managedResources, type StateResource } from './state-resources.js';
 
 const AWS = 'provider["registry.terraform.io/hashicorp/aws"]';
 const TERRAFORM = 'provider["terraform.io/builtin/terraform"]';
@@ -96,6 +96,21 @@ describe('resources', () => {
       ],
     ]);
   });
+
+  it.each([
+    ['root', 'aws_subnet.a[0]', 'root', 'aws_subnet.a[0]'],
+    ['root', 'root.a', 'root', 'root.a'],
+    ['module.net', 'module.net.aws_subnet.a["k"]', 'net', 'net.aws_subnet.a["k"]'],
+    ['module.module', 'module.module.aws_subnet.a', 'module', 'module.aws_subnet.a'],
+    [
+      'module.net["a.module.b\\"]"].module.zone[2]',
+      'module.net["a.module.b\\"]"].module.zone[2].aws_subnet.a',
+      'net["a.module.b\\"]"].zone[2]',
+      'net["a.module.b\\"]"].zone[2].aws_subnet.a',
+    ],
+  ])('of %s with the address %s have the client names %s and %s', (module, address, shortModule, shortAddress) =>
+    expect(clientNames({ address, module })).toEqual({ address: shortAddress, module: shortModule }),
+  );
 
   it('are the managed ones: data sources are only summed up', () => {
     const file = parse(

@@ -1,6 +1,7 @@
 import type { StateFile } from './state-file.js';
 
 export type StateResource = {
+  /** As Terraform prints it. */
   readonly address: string;
   readonly type: string;
   readonly name: string;
@@ -17,6 +18,22 @@ const PROVIDER = /provider\["([^"]+)"\]/;
 /** `module.a.provider["registry.terraform.io/hashicorp/aws"].west` → `hashicorp/aws` */
 const providerName = (provider: string): string =>
   (PROVIDER.exec(provider)?.[1] ?? provider).split('/').slice(-2).join('/');
+
+/** A step of a module's address: `module.zone`, `module.zone[2]`, `module.zone["a.module.b"]`. */
+const MODULE_STEP = /module\.([^.[\]]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)(\.|$)/g;
+
+/**
+ * Returns the names that clients expect of a resource: those of Terraform without `module.` (clients.md §8), such as
+ * `net["eu"].zone.aws_subnet.public[0]` in the module `net["eu"].zone`. Stored extracts keep the names of Terraform.
+ */
+export const clientNames = ({
+  address,
+  module,
+}: Pick<StateResource, 'address' | 'module'>): Pick<StateResource, 'address' | 'module'> => {
+  if (!address.startsWith(`${module}.`)) return { address, module };
+  const short = module.replace(MODULE_STEP, '$1$2');
+  return { address: `${short}${address.slice(module.length)}`, module: short };
+};
 
 /** Each managed resource instance of the state. */
 export const managedResources = function* ({ blocks }: StateFile): Generator<StateResource> {

@@ -113,6 +113,18 @@ describe('the resources of a workspace', () => {
     expect([past.status, past.body.data, past.body.meta.pagination['total-count']]).toEqual([200, [], 2]);
   });
 
+  it('have a module and an address without the prefix `module.`', async () => {
+    const inModule = await lockedWorkspace(server, 'in-module');
+    const bytes = aState({ module: 'module.media_bucket' });
+    await postState(server, inModule, { state: bytes.toString('base64') }, bytes);
+    await unlock(server, inModule);
+    const { body } = await server.get(`/api/v2/workspaces/${inModule}/resources`);
+    expect(body.data.map(({ attributes: { module, address } }: any) => [module, address])).toEqual([
+      ['media_bucket', 'media_bucket.null_resource.it[0]'],
+      ['media_bucket', 'media_bucket.null_resource.it[1]'],
+    ]);
+  });
+
   it('are none without state', async () => {
     const empty = await lockedWorkspace(server, 'no-resources');
     const none = await server.get(`/api/v2/workspaces/${empty}/resources`);
