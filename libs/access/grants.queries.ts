@@ -17,12 +17,16 @@ const ownWorkspace = ({ id }: Identity): Sql => sql`
   (select w.*, r.status = 'applying' as applying
      from views.runs r join views.workspaces w on w.id = r.workspace where r.id = ${id}) own`;
 
-/** Whether that one may read the state of this one, or is it (contract §4.3). */
+/**
+ * Whether that workspace may read the state of this one, or is it (contract §4.3). Named consumers count only if neither
+ * setting shares the state: the list of consumers shows them only then (clients.md §8).
+ */
 const isShared = (alias: string): Sql =>
   sql.raw(`own.organization = ${alias}.organization and (
     own.id = ${alias}.id or (${alias}.settings ->> 'globalRemoteState')::boolean
     or (${alias}.settings ->> 'projectRemoteState')::boolean and own.project = ${alias}.project
-    or exists (select 1 from remote_state_consumers c where c.workspace = ${alias}.id and c.consumer = own.id))`);
+    or not (${alias}.settings ->> 'projectRemoteState')::boolean
+       and exists (select 1 from remote_state_consumers c where c.workspace = ${alias}.id and c.consumer = own.id))`);
 
 /**
  * What the caller's teams have been given on a workspace, directly and through its project: an expression that yields

@@ -274,6 +274,13 @@ describe('in other workspaces, a run’s token', () => {
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
     answered(await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', {}, inProject(there))), 200);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+    // A named consumer of another project counts only while the setting is off.
+    const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
+    answered(await server.post(consumers, related('workspaces', own)), 204);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
+    const off = resource('workspaces', { 'project-remote-state': false });
+    answered(await server.patch(`/api/v2/workspaces/${lender}`, off), 200);
+    expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
   });
 
   it('reads nothing but the state there, and adds none', async () => {

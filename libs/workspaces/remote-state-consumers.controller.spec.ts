@@ -114,7 +114,7 @@ describe('the list of consumers', () => {
     expect(await consumersOf(b)).toEqual([c]);
   });
 
-  it('has those of the same project as well while the state is shared there, and only those configured on demand', async () => {
+  it('has the workspaces of the project alone while the state is shared there, and only those configured on demand', async () => {
     const [here, there] = [
       await makeProject(server, 'acme', unique('here')),
       await makeProject(server, 'acme', unique('there')),
@@ -124,11 +124,15 @@ describe('the list of consumers', () => {
     const far = await aWorkspace({}, inProject(there), unique('f'));
     expect(await consumersOf(one)).toEqual([near]);
     answered(await add(one, far, near), 204);
-    expect(await consumersOf(one)).toEqual([far, near]);
+    expect(await consumersOf(one)).toEqual([near]);
+    const page = answered(await server.get(`${pathOf(one)}?page[size]=1`), 200);
+    expect(page.body.meta.pagination['total-count']).toBe(1);
     expect(await consumersOf(one, '?show_only_configured=true')).toEqual([far, near]);
     answered(await server.delete(pathOf(one), body(near)), 204);
-    expect(await consumersOf(one)).toEqual([far, near]);
+    expect(await consumersOf(one)).toEqual([near]);
     expect(await consumersOf(one, '?show_only_configured=true')).toEqual([far]);
+    await update(one, { 'project-remote-state': false });
+    expect(await consumersOf(one)).toEqual([far]);
   });
 
   it('shows and counts those that the caller sees', async () => {

@@ -14,10 +14,10 @@ import {
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { columns, type WorkspaceRow } from './workspaces.queries.js';
 
-/** Those that are named one by one, and with `project-remote-state` all that stand in the same project. */
+/** With `project-remote-state` the workspaces of the project, otherwise those that are named one by one. */
 const NAMED = sql.raw(`
-  select c.consumer from remote_state_consumers c where c.workspace = target.id
-   union
+  select c.consumer from remote_state_consumers c where c.workspace = target.id and not target."isProject"
+   union all
   select near.id from workspaces near where target."isProject" and near.project = target.project`);
 
 /** What the list is taken from, as far as the caller sees it; all but one are empty. In SQL: `w`, and `target`. */

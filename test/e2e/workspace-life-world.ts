@@ -212,7 +212,7 @@ export class World {
     this.acme.clock.pass({ minutes: 1 });
     await this.acme.giveAccess(this.life.id);
     await makeConfigurationVersion(this.acme.person('owner').api, this.life.id);
-    this.life.history.push({ event: 'ConfigurationVersionUploaded', by: 'signed link' });
+    this.life.history.push({ event: 'ConfigurationVersionCreated', by: 'owner' });
     await this.look();
   }
 
