@@ -76,7 +76,7 @@ describe('an invitation', () => {
     });
     const path = `${pathOf(answer.body.data.id)}?include=user`;
     const shown = await owner.get(path);
-    expect(shown.body.data).toEqual(answer.body.data);
+    expect(shown.body).toEqual(answer.body);
     expect(usersIn(shown)).toEqual(['Grace.Hopper+1@People.test']);
     expect(usersIn(await server.get(path))).toEqual(['Grace-Hopper-1']);
   });

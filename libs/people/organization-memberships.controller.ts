@@ -46,6 +46,8 @@ const invitationBody = resourceBody(
 const INCLUDES = ['user', 'teams'] as const;
 type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
+const INVITED: Includes = new Set(['user']);
+
 const statusOf = (query: QueryOf): MembershipStatus | undefined => {
   const text = parameter(query, 'filter[status]');
   if (!text) return undefined;
@@ -86,7 +88,9 @@ export class OrganizationMembershipsController {
     const { attributes, relationships } = parseBody(invitationBody, body).data;
     const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
     const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
-    return document(membershipResource(await this.bus.execute(invitation)));
+    const row = await this.bus.execute(invitation);
+    // go-tfe reads the invited user from the answer, as from GET with include=user (clients.md §8).
+    return document(membershipResource(row), await this.included([row], INVITED, actor));
   }
 
   /** Who comes and goes there is told to the team itself (teams.controller.ts). */
