@@ -55,7 +55,10 @@ describe('a team', () => {
 
   it.each([
     ['', "Name can't be blank"],
-    ['a b', 'Name may only contain letters, numbers, dashes and underscores'],
+    ...['a/b', ' a', 'a ', 'a\tb', 'a\nb', 'a\u00a0b'].map((name) => [
+      name,
+      'Name may only contain letters, numbers, dashes and underscores, and spaces between them',
+    ]),
     ['é', 'Name may only contain'],
     ['x'.repeat(91), 'Name is too long'],
   ])('is not called %j', (name, detail) => {

@@ -58,7 +58,11 @@ const BIRTH: Omit<Birth, 'name'> = {
   organizationAccess: NO_ORGANIZATION_ACCESS,
 };
 
-const NAME = { ...IN_PATHS, most: 90 };
+const NAME = {
+  pattern: /^[\w-]+(?: +[\w-]+)*$/,
+  allowed: `${IN_PATHS.allowed}, and spaces between them`,
+  most: 90,
+};
 
 const active = (state: Team): Active => {
   if (state.status !== 'active') throw notFound();

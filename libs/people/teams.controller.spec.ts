@@ -143,7 +143,11 @@ describe('a team', () => {
 
   it.each([
     [{}, "Name can't be blank", 'name'],
-    [{ name: 'a b' }, 'Name may only contain letters, numbers, dashes and underscores', 'name'],
+    [
+      { name: 'a b ' },
+      'Name may only contain letters, numbers, dashes and underscores, and spaces between them',
+      'name',
+    ],
     [{ name: 'core' }, 'Name has already been taken', 'name'],
     [{ name: 'owners' }, 'Name has already been taken', 'name'],
     [{ name: 'new', visibility: 'public' }, 'Visibility must be one of secret, organization', 'visibility'],
@@ -183,6 +187,13 @@ describe('a team', () => {
     expect(await logLength(server.store)).toBe(length);
     expect(detailOf(await server.patch(pathOf(id), resource('teams', { name: 'core' })))).toMatch('already been taken');
     expect(detailOf(await server.patch(pathOf(id), resource('tokens')))).toBe('Type must be teams');
+  });
+
+  it('may have spaces in its name, from its creation or later', async () => {
+    const id = await makeTeam(server, 'acme', 'Site  Reliability');
+    const { body } = answered(await server.patch(pathOf(id), resource('teams', { name: 'On call' })), 200);
+    expect(body.data.attributes.name).toBe('On call');
+    expect(namesIn(await server.get(`${teamsOf('acme')}?filter[names]=On%20call`))).toEqual(['On call']);
   });
 
   it('is deleted with its tokens, and its name is free again', async () => {
