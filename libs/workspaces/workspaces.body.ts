@@ -161,8 +161,7 @@ const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 
 const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
-  // Some clients send an empty one with everything they write (pytfe): it names nothing.
-  if (Object.keys(repo).length === 0) return undefined;
+  if (Object.keys(repo).length === 0) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
   const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'];
   const oauthToken = repo['oauth-token-id'];
   if (installation && oauthToken) {

@@ -276,6 +276,7 @@ describe('the repository', () => {
   const NO_TOKEN = [at('vcs-repo/oauth-token-id'), "OAuth token can't be blank"];
 
   it.each([
+    [{}, BLANK],
     [{ branch: 'main' }, BLANK],
     [{ 'oauth-token-id': 'ot-1' }, BLANK],
     [{ identifier: 'acme/net' }, NO_TOKEN],
