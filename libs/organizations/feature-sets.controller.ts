@@ -14,11 +14,13 @@ import {
 import { ENTITLEMENTS } from './entitlements.js';
 import { FEATURE_SETS, type FeatureSet } from './organization.js';
 
+const NAMES: Readonly<Record<FeatureSet, string>> = { everything: 'Everything', free: 'Free' };
+
 export const featureSetResource = (featureSet: FeatureSet): Resource => ({
   id: `fs-${featureSet}`,
   type: 'feature-sets',
   attributes: {
-    name: featureSet,
+    name: NAMES[featureSet],
     identifier: featureSet,
     'is-current': true,
     'is-free-tier': featureSet === 'free',
@@ -41,7 +43,9 @@ export class FeatureSetsController {
     demand(actor, 'manage-site', SITE);
     const search = parameter(query, 'q')?.toLowerCase() ?? '';
     const page = pageOf(query);
-    const found = FEATURE_SETS.filter((name) => name.includes(search));
+    const found = FEATURE_SETS.filter((identifier) =>
+      [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
+    );
     return pageDocument(shownOf(found, page).map(featureSetResource), page, found.length, request.url);
   }
 }

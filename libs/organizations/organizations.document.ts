@@ -26,6 +26,7 @@ const ASKED = {
   'can-create-provider': 'manage-providers',
   'can-manage-custom-providers': 'manage-providers',
   'can-read-audit-trail': 'read-audit-trail',
+  'can-manage-auditing': 'manage-audit-trail',
 } as const satisfies Record<string, Permission>;
 
 /** What nobody can do here, because it is not there. */
@@ -68,6 +69,8 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       'plan-is-enterprise': true,
       'plan-identifier': row.featureSet,
       'trial-expires-at': null,
+      // Modules that can still be tested: the registry keeps providers only.
+      'remaining-testable-count': 0,
       permissions: permissionsOf(row.id, actor),
     },
     relationships: {

@@ -45,11 +45,21 @@ describe('the feature set of an organization', () => {
           'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } },
         },
       },
-      included: [{ id: 'fs-free', type: 'feature-sets', attributes: { 'audit-logging': false } }],
+      included: [
+        {
+          id: 'fs-free',
+          type: 'feature-sets',
+          attributes: { name: 'Free', identifier: 'free', 'is-free-tier': true, 'audit-logging': false },
+        },
+      ],
     });
     expect(await auditLogging()).toBe(false);
     expect(answered(await server.get('/api/v2/organizations/acme/subscription'), 200).body).toEqual(body);
-    answered(await server.post(SUBSCRIPTION, to('everything')), 200);
+    const attributes = { 'runs-ceiling': 10, 'contract-start-at': '2026-11-21T12:00:00Z' };
+    const singular = resource('subscription', attributes, {
+      'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } },
+    });
+    answered(await server.post(SUBSCRIPTION, singular), 200);
     expect(await auditLogging()).toBe(true);
   });
 
@@ -83,6 +93,7 @@ describe('the feature set of an organization', () => {
     const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
     expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
     expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
+    expect(idsOf(await list('q=Every'))).toEqual(['fs-everything']);
     expect(idsOf(await list('q=golden'))).toEqual([]);
     const second = await list('page[size]=1&page[number]=2');
     expect(idsOf(second)).toEqual(['fs-free']);

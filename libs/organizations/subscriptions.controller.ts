@@ -12,7 +12,8 @@ import { organizationFor, type OrganizationRow } from './organizations.queries.j
 
 const body = z.object({
   data: z.object({
-    type: typeOf('subscriptions'),
+    // go-tfe writes the type in the singular.
+    type: typeOf('subscription', 'subscriptions'),
     relationships: z.object({ 'feature-set': requiredToOne }),
   }),
 });

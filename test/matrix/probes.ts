@@ -146,6 +146,7 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
     'can-read-audit-trail': ({ api }) => api.get('/api/v2/organization/audit-trail'),
+    'can-manage-auditing': ({ api }) => api.get(`${ACME}/audit-trail-settings`),
   },
   byTable: {
     'can-create-workspace-migration': 'create-workspace',
