@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Forgetting } from '#event-store';
 import { AuthenticationTokensController } from './authentication-tokens.controller.js';
 import { DestroyTokenHandler, IssueTokenHandler, TOKEN_LIFETIME } from './authentication-tokens.handler.js';
+import { AvatarsController } from './avatars.controller.js';
 import {
   AddTeamProjectHandler,
   AddTeamWorkspaceHandler,
@@ -32,6 +33,7 @@ export type PeopleOptions = {
 @Module({
   imports: [CqrsModule],
   controllers: [
+    AvatarsController,
     AuthenticationTokensController,
     TeamProjectsController,
     TeamWorkspacesController,

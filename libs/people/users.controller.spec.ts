@@ -43,6 +43,17 @@ describe('account details', () => {
     });
   });
 
+  it('show a picture that anybody may fetch and keep, and that does not say whether the account exists', async () => {
+    const { attributes } = await details(server.adminToken);
+    const picture = answered(await server.as(null).get(attributes['avatar-url']), 200);
+    expect(picture.text).toMatch(/^<svg /);
+    expect(picture.headers.get('content-type')).toBe('image/svg+xml');
+    expect(picture.headers.get('cache-control')).toBe('public, max-age=604800, immutable');
+    answered(await server.as(null).get('/api/v2/users/user-0000000000000000/avatar'), 200);
+    const none = answered(await server.as(null).get('/api/v2/users/nobody/avatar'), 404);
+    expect(none.headers.get('cache-control')).toBe('no-store');
+  });
+
   it('tell anybody else, too', async () => {
     const { store, house } = server;
     const { id } = await ensureUser(store, house.ids, 'ada', false);

@@ -1,5 +1,6 @@
 import { linkTo, type Resource } from '#json-api';
 import { may, SITE, type Identity } from '#access';
+import { avatarPath } from './avatar.js';
 import type { UserRow } from './users.queries.js';
 
 /** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
@@ -20,7 +21,7 @@ export const userResource = (
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,
-      'avatar-url': null,
+      'avatar-url': avatarPath(id),
       // Tokens are the only way in.
       'two-factor': { enabled: false, verified: false },
       'is-sso-login': false,

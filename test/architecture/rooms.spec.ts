@@ -40,6 +40,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   discovery: 'terraform’s own protocol for finding services',
   health: 'for orchestrators and Prometheus',
   ping: 'answers with headers alone',
+  avatars: 'pictures, under addresses that documents of users tell',
   'audit-facts': 'entries for the trail, in its own format',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
   'state-files': 'bytes, under addresses that documents of state versions tell',

@@ -28,6 +28,7 @@ const users: readonly Row[] = [
     trail: [],
     bodyFor: ({ world }) => resource('users', { email: `${world.unique('moved')}@people.test` }),
   },
+  { route: 'GET /users/:id/avatar', about: member, demands: 'anybody', status: 200 },
   { route: 'GET /users/:id', about: member, demands: ['read-user'], status: 200 },
   {
     route: 'DELETE /admin/users/:id',
