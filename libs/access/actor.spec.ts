@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf, standingIn, standingsOf, systemContext, type Actor, type Identity, type TeamRow } from './actor.js';
+import {
+  contextOf,
+  countOwned,
+  standingIn,
+  standingsOf,
+  systemContext,
+  type Actor,
+  type Identity,
+  type TeamRow,
+} from './actor.js';
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from './organization-access.js';
 
 const inTeam = (organization: string, name: string, access: Partial<OrganizationAccess> = {}): TeamRow => ({
@@ -59,6 +68,11 @@ describe('what somebody is in an organization', () => {
         ['org-2', new Set(['member', 'manageTeams'])],
       ]),
     );
+  });
+
+  it('counts the organizations that they own', () => {
+    const teams = [inTeam('org-1', 'owners'), inTeam('org-2', 'core'), inTeam('org-3', 'owners')];
+    expect(countOwned({ ...actor, standings: standingsOf(teams) })).toBe(2);
   });
 
   it('is nothing where they have no team', () => {

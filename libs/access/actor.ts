@@ -60,6 +60,10 @@ export const standingIn = (actor: Identity, organization: string | null): Readon
   return actor.standings.get(organization) ?? NOWHERE;
 };
 
+/** The number of organizations that somebody owns; for an administrator of the site, of those that name them an owner. */
+export const countOwned = ({ standings }: Identity): number =>
+  [...standings.values()].filter((standing) => standing.has('owner')).length;
+
 /** Adds up what each team gives to who is a member of the organizations anyway. */
 export const standingsOf = (
   teams: readonly TeamRow[],

@@ -39,7 +39,7 @@ beforeAll(async () => {
     EdgeModule,
     AccessModule,
     ReadsModule.with({ recorded: true }),
-    PeopleModule.with({ forgetting, tokenLifetime: null }),
+    PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
     OrganizationsModule.with(settings),
   ];
   const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });

@@ -35,4 +35,19 @@ export const limitVariables = {
     'tokens that each caller may create per second, and changes of their own account, with bursts of twice that; or off',
     limit(1, 100_000, 20),
   ),
+  CADASTRE_MAX_ORGANIZATIONS_PER_USER: variable(
+    '100',
+    'organizations that a user can own and still create another one; administrators of the site have no limit; or off',
+    limit(1, 1_000_000, 100),
+  ),
+  CADASTRE_MAX_USERS: variable(
+    '10000',
+    'users of the site; at that number, invitations create no more, only the command line does; or off',
+    limit(1, 100_000_000, 10_000),
+  ),
+  CADASTRE_MAX_TOKENS_PER_OWNER: variable(
+    '500',
+    'tokens of each user, team, organization and agent pool; or off',
+    limit(1, 1_000_000, 500),
+  ),
 } as const;

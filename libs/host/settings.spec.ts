@@ -67,6 +67,7 @@ describe('settings', () => {
       auditClientDetails: true,
       requestLog: true,
       limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
+      quotas: { organizationsPerUser: 100, users: 10_000, tokensPerOwner: 500 },
       shutdownDelayMs: null,
       logLevel: 'info',
     });
@@ -106,6 +107,9 @@ describe('settings', () => {
       CADASTRE_ADDRESS_RATE_LIMIT: '1000',
       CADASTRE_WRONG_TOKEN_LIMIT: 'off',
       CADASTRE_ACCESS_CHANGE_LIMIT: '1',
+      CADASTRE_MAX_ORGANIZATIONS_PER_USER: '7',
+      CADASTRE_MAX_USERS: 'off',
+      CADASTRE_MAX_TOKENS_PER_OWNER: '1',
       CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
       LOG_LEVEL: 'silent',
     });
@@ -145,6 +149,7 @@ describe('settings', () => {
       auditClientDetails: false,
       requestLog: false,
       limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
+      quotas: { organizationsPerUser: 7, users: null, tokensPerOwner: 1 },
       shutdownDelayMs: 20_000,
       logLevel: 'silent',
     });

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { Quotas } from '#kernel';
 import { isLoopback, isWildcard } from './host-names.js';
 import { contradictionsOfKafka, kafkaFrom, type KafkaSettings } from './kafka-settings.js';
 import { withoutSecrets } from './logger.js';
@@ -85,6 +86,7 @@ export type Settings = {
     /** Creations of tokens, and changes of a user's own account, per second and caller. */
     readonly accessChanges: number | null;
   };
+  readonly quotas: Quotas;
   /** Whether each request is logged at level `info`. */
   readonly requestLog: boolean;
   /** How long requests are still served after the request to stop; null: the process's own default. */
@@ -245,6 +247,11 @@ const settingsFrom = (env: Environment): Settings => {
       perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
       wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
       accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
+    },
+    quotas: {
+      organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
+      users: env.CADASTRE_MAX_USERS,
+      tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
     },
     requestLog: env.CADASTRE_REQUEST_LOG,
     shutdownDelayMs:

@@ -9,6 +9,7 @@ export * from './names.js';
 export * from './personal.js';
 export * from './ports.js';
 export * from './projection.js';
+export * from './quotas.js';
 export * from './recorded.js';
 export * from './refused.js';
 export * from './sql.js';

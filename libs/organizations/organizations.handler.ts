@@ -1,7 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql } from '#kernel';
+import { checkQuota, Ids, Quotas, sql } from '#kernel';
 import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, writeOf } from '#event-store';
-import { contextOf, demand, fresh, SITE, type Actor, type Permission } from '#access';
+import { confirm, contextOf, countOwned, demand, fresh, SITE, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { foundOwners } from '#people/to-people';
 import {
@@ -58,11 +58,13 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly quotas: Quotas,
   ) {}
 
   async execute({ data, actor }: CreateOrganization): Promise<OrganizationRow> {
     // Tokens of organizations and teams act inside theirs; only people found new ones.
     demand(actor, 'create-organization', SITE);
+    await this.checkOwned(actor);
     const id = this.ids.next('org');
     const defaultProject = this.ids.next('prj');
     const owners = foundOwners(this.ids, id, { user: actor.id, username: actor.name });
@@ -85,6 +87,15 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
       .append(writes, contextOf(actor), [organizationById(id)], stillThemselves)
       .catch(refuseTaken);
     return firstRow<OrganizationRow>(rows);
+  }
+
+  /** Needs no statement below the quota: the append fails if the caller owns other organizations than is known here. */
+  private async checkOwned(actor: Actor): Promise<void> {
+    const { organizationsPerUser: most } = this.quotas;
+    if (actor.siteAdmin || most === null || countOwned(actor) < most) return;
+    // If the caller has just deleted one, this repeats the request with what they own now.
+    await confirm(this.store.database, actor);
+    checkQuota('organizationsPerUser', most, countOwned(actor));
   }
 }
 

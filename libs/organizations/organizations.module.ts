@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Quotas } from '#kernel';
 import { EntitlementSetsController } from './entitlement-sets.controller.js';
 import { FeatureSetsController } from './feature-sets.controller.js';
 import type { FeatureSet } from './organization.js';
@@ -11,7 +12,7 @@ import { SubscriptionsController } from './subscriptions.controller.js';
 
 @Module({})
 export class OrganizationsModule {
-  static with(settings: { readonly featureSet: FeatureSet }): DynamicModule {
+  static with(settings: { readonly featureSet: FeatureSet; readonly quotas: Quotas }): DynamicModule {
     return {
       module: OrganizationsModule,
       imports: [CqrsModule],
@@ -29,6 +30,7 @@ export class OrganizationsModule {
         CreateProjectHandler,
         ProjectsHandler,
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },
+        { provide: Quotas, useValue: settings.quotas },
       ],
     };
   }

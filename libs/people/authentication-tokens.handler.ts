@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids, Refused, unprocessable, type Timestamp } from '#kernel';
+import { checkQuota, Clock, Ids, Quotas, Refused, unprocessable, type Timestamp } from '#kernel';
 import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
@@ -59,6 +59,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     private readonly ids: Ids,
     private readonly clock: Clock,
     @Inject(TOKEN_LIFETIME) private readonly lifetime: TokenLifetime | null,
+    private readonly quotas: Quotas,
   ) {}
 
   execute(command: IssueToken): Promise<IssuedToken> {
@@ -72,6 +73,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const { kind, owner: ownerId, organization } = place;
     const now = this.clock.now();
     refusePast(token, now);
+    checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, place.existing - place.replaced.length);
     // Machines keep the tokens of agent pools for years, and clients expect no end of them.
     const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now));
     const birth = { kind, owner: ownerId, description: token.description, expiredAt };

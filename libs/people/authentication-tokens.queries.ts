@@ -147,6 +147,8 @@ export type PlaceForToken = TokenPlace & {
   readonly held: readonly Held[];
   /** What it takes the place of. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: Snapshot }[];
+  /** Tokens of the owner, those that it replaces included; expired ones too. */
+  readonly existing: number;
 };
 
 export const placeForToken = async (
@@ -158,6 +160,7 @@ export const placeForToken = async (
   const row = await database.row<PlaceForToken>(sql`
     select place.*,
            ${heldStreams(sql.raw('array[place.owner, place.organization]'))} as held,
+           (select count(*) from authentication_tokens token where token.owner = place.owner) as existing,
            coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${snapshotOf('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
                       where ${replaces} and token.owner = place.owner and token.kind = place.kind and ${IS_ONLY}),

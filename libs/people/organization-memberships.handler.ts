@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
+import { checkQuota, Ids, Quotas, unprocessable } from '#kernel';
 import { EventStore, firstRow, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, may, type Actor, type Permission } from '#access';
 import { invitationOf, membership, type MembershipStatus } from './membership.js';
@@ -16,6 +16,7 @@ import { team, type Member } from './team.js';
 import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
 import { isOwnerless } from './teams.queries.js';
 import { checkEmail, user, otherUsername, usernameFrom } from './user.js';
+import { countUsers } from './users.queries.js';
 
 export class InviteMember extends Command<MembershipRow> {
   constructor(
@@ -56,6 +57,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly quotas: Quotas,
   ) {}
 
   execute(invitation: InviteMember): Promise<MembershipRow> {
@@ -68,6 +70,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     const username = usernameFrom(email);
     const place = await placeForInvitation(this.store.database, actor, organization, { email, username, teams });
     refuseMember(place);
+    if (!place.person) await this.checkUsers();
     const account = this.accountFor(place, email, username);
     const { person } = account;
     const id = this.ids.next('ou');
@@ -85,6 +88,11 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
       [membershipById(id, actor)],
     );
     return firstRow<MembershipRow>(rows);
+  }
+
+  private async checkUsers(): Promise<void> {
+    const { users } = this.quotas;
+    if (users !== null) checkQuota('users', users, await countUsers(this.store.database, users));
   }
 
   private accountFor({ person, isUsernameTaken }: PlaceForInvitation, email: string, username: string) {

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Quotas } from '#kernel';
 import { Forgetting } from '#event-store';
 import { AuthenticationTokensController } from './authentication-tokens.controller.js';
 import { DestroyTokenHandler, IssueTokenHandler, TOKEN_LIFETIME } from './authentication-tokens.handler.js';
@@ -28,6 +29,7 @@ export type PeopleOptions = {
   readonly forgetting: Forgetting;
   /** Null: tokens whose request names no end have none. */
   readonly tokenLifetime: TokenLifetime | null;
+  readonly quotas: Quotas;
 };
 
 @Module({
@@ -59,12 +61,13 @@ export type PeopleOptions = {
   ],
 })
 export class PeopleModule {
-  static with({ forgetting, tokenLifetime }: PeopleOptions): DynamicModule {
+  static with({ forgetting, tokenLifetime, quotas }: PeopleOptions): DynamicModule {
     return {
       module: PeopleModule,
       providers: [
         { provide: Forgetting, useValue: forgetting },
         { provide: TOKEN_LIFETIME, useValue: tokenLifetime },
+        { provide: Quotas, useValue: quotas },
       ],
     };
   }

@@ -17,6 +17,14 @@ const COLUMNS = sql.raw(`u.id, u.username, u.email, u.site_admin as "siteAdmin"`
 
 export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
+/** The number of users of the site; `most` if there are more. */
+export const countUsers = async (database: Database, most: number): Promise<number> => {
+  const row = await database.row<{ count: number }>(
+    sql`select count(*) as count from (select from users limit ${most}) counted`,
+  );
+  return row?.count ?? 0;
+};
+
 /** The caller's own account; none where they are no person. */
 export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
   database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);

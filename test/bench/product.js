@@ -66,6 +66,7 @@ export class Product {
       CADASTRE_RATE_LIMIT: 'off',
       CADASTRE_ADDRESS_RATE_LIMIT: 'off',
       CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
+      CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
     };
     this.child = null;
     this.nodeOptions = [];

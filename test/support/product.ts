@@ -153,6 +153,9 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     CADASTRE_WRONG_TOKEN_LIMIT: 'off',
     CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
     CADASTRE_FACTS_LIMIT: 'off',
+    CADASTRE_MAX_ORGANIZATIONS_PER_USER: 'off',
+    CADASTRE_MAX_USERS: 'off',
+    CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
     ...settings,
   };
   const url = env.CADASTRE_TLS === 'off' ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;

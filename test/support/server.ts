@@ -84,6 +84,9 @@ export const NO_LIMITS = {
   CADASTRE_WRONG_TOKEN_LIMIT: 'off',
   CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
   CADASTRE_FACTS_LIMIT: 'off',
+  CADASTRE_MAX_ORGANIZATIONS_PER_USER: 'off',
+  CADASTRE_MAX_USERS: 'off',
+  CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
 } as const;
 
 const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, databaseUrl: string): Settings =>

@@ -40,7 +40,11 @@ export class GatewayModule {
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
         AccessModule.with(settings.limits),
-        PeopleModule.with({ forgetting: house.forgetting, tokenLifetime: settings.tokenLifetime }),
+        PeopleModule.with({
+          forgetting: house.forgetting,
+          tokenLifetime: settings.tokenLifetime,
+          quotas: settings.quotas,
+        }),
         OrganizationsModule.with(settings),
         WorkspacesModule.with(settings),
         TagsModule,
