@@ -12,6 +12,9 @@ const NONE = sql.raw(`'[]'::jsonb`);
 /** Those who need no grant of their teams, or can have none: then nothing is looked up. */
 const hasNone = (actor: Identity): boolean => actor.siteAdmin || actor.teams.length === 0;
 
+/** Whether neither teams nor a run can give the caller anything at a place. */
+export const hasNoGrants = (actor: Identity): boolean => actor.kind !== 'run' && hasNone(actor);
+
 /** The workspace of the run that a token stands for, and whether the run is being applied. */
 const ownWorkspace = ({ id }: Identity): Sql => sql`
   (select w.*, r.status = 'applying' as applying
@@ -125,8 +128,8 @@ export const isGrantedOnProject = (actor: Identity, permission: keyof typeof IN_
  * A condition on a row of `organizations`: whether the caller may do that by standing everywhere in it, so that a list
  * shows all of it without looking at grants.
  */
-export const organizationsWhere = (actor: Identity, permission: Permission): Sql => {
+export const organizationsWhere = (actor: Identity, permission: Permission, id: Sql = sql.raw('id')): Sql => {
   if (actor.siteAdmin) return may(actor, permission, { organization: null }) ? sql`true` : sql`false`;
   const there = [...actor.standings.keys()].filter((organization) => may(actor, permission, { organization }));
-  return sql`id = any (${there}::text[])`;
+  return sql`${id} = any (${there}::text[])`;
 };

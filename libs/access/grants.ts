@@ -206,5 +206,9 @@ export const capabilitiesOf = (grant: Grant): ReadonlySet<Capability> => {
   return new Set(grant.on === 'workspace' ? onWorkspace(grant.custom) : onProject(grant.custom));
 };
 
+/** Returns the fixed levels that give a capability, such as `workspace read`. */
+export const levelsThatGive = (capability: Capability): readonly string[] =>
+  [...FIXED].filter(([, capabilities]) => capabilities.has(capability)).map(([name]) => name);
+
 export const gives = (grants: readonly Grant[], capability: Capability): boolean =>
   grants.some((grant) => capabilitiesOf(grant).has(capability));

@@ -166,6 +166,12 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
+/** Returns what a team can be given to have the permission at a place. */
+export const grantFor = (permission: Permission): Capability | undefined => {
+  const rule: Rule = permissions[permission];
+  return rule.grant;
+};
+
 /** What a permission is asked about. */
 export type Place = {
   /** Stable id, `org-…`; null for the site. */

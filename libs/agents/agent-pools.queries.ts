@@ -5,6 +5,7 @@ import {
   fresh,
   isGrantedProject,
   isGrantedWorkspace,
+  organizationFor,
   organizationsWhere,
   type Actor,
   type Identity,
@@ -59,10 +60,10 @@ const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
  * Organizations, with whether the caller sees all that stands in a pool's lists: who reads all workspaces, and who manages
  * pools, for they write those lists. Others see of them what their teams have been given.
  */
-const owners = (actor: Identity): Sql => sql`(
+const owners = (actor: Identity, organizations: Sql = sql.raw('organizations')): Sql => sql`(
   select id, name,
          (${organizationsWhere(actor, 'read-workspace')} or ${organizationsWhere(actor, 'manage-agent-pools')}) as whole
-    from organizations)`;
+    from ${organizations})`;
 
 const from = (actor: Identity): Sql => sql`from agent_pools ap join ${owners(actor)} o on o.id = ap.organization`;
 
@@ -211,10 +212,9 @@ export const listAgentPools = async (
     actor,
     sql`
     select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
-      from ${owners(actor)} o
+      from ${owners(actor, organizationFor(actor, 'read-agent-pools', organizationName))} o
       left join lateral (select ${columns({ actor, now })} from agent_pools ap where ${where}
                           ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${limitOf(page)}) page on true
-     where o.name = ${organizationName} and ${fresh(actor)}
      ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,
   );
   const [first] = found;

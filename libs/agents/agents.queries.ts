@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import { demand, fresh, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { AgentStatus, Ping } from './agent.js';
 
@@ -100,14 +100,14 @@ export const listAgents = async (
     sql`a.pool = ap.id`,
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
   ]);
+  const pools = sql`select id, organization from agent_pools where id = ${pool} and ${fresh(actor)}`;
   const found = await database.slowRows<AgentRow & { owner: string; total: number }>(
     actor,
     sql`
     select ap.organization as owner, (select count(*) ${FROM} where ${where}) as total, page.*
-      from agent_pools ap
+      from ${permittedPlaces(actor, 'read-agent-pools', pools)} ap
       left join lateral (select ${COLUMNS} ${FROM} where ${where}
                           order by a.created_at desc, a.id ${limitOf(page)}) page on true
-     where ap.id = ${pool} and ${fresh(actor)}
      order by page."createdAt" desc, page.id`,
   );
   const [first] = found;

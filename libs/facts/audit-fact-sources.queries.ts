@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import { demand, fresh, organizationFor, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 
 export type AuditFactSourceRow = {
@@ -46,10 +46,9 @@ export const listAuditFactSources = async (
     actor,
     sql`
     select o.id as owner, (select count(*) from audit_fact_sources f where f.organization = o.id) as total, page.*
-      from organizations o
+      from (select id from ${organizationFor(actor, 'manage-audit-trail', organizationName)}) o
       left join lateral (select ${COLUMNS} from audit_fact_sources f where f.organization = o.id
                           order by f.source ${limitOf(page)}) page on true
-     where o.name = ${organizationName} and ${fresh(actor)}
      order by page.source`,
   );
   const [first] = rows;

@@ -1,6 +1,6 @@
 import { notFound, sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
+import { demand, grantedWorkspaces, organizationFor, organizationsWhere, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 
@@ -59,7 +59,7 @@ export const listLocksOf = async (
     actor,
     sql`
     select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
-      from (${placeOf(actor, workspace)}) place
+      from ${permittedPlaces(actor, 'read-workspace-history', placeOf(actor, workspace))} place
       left join lateral (
         select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
          where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${limitOf(page)}) page on true

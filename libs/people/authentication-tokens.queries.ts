@@ -4,11 +4,12 @@ import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api
 import {
   demand,
   fresh,
+  organizationFor,
   organizationsWhere,
+  permittedPlaces,
   type Actor,
   type Permission,
   type TokenKind,
-  organizationFor,
 } from '#access';
 import { demandChangeTeam, type TeamPlace } from './team-permission.js';
 import { isSeenTeam, teamPlaceOf } from './teams.queries.js';
@@ -81,6 +82,16 @@ const placeOf = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
   }
 };
 
+/**
+ * The same, empty if the caller may certainly not manage the tokens: a table expression. Which teams a caller may change
+ * takes more than one permission, so that `demandTokens` decides that.
+ */
+const seenPlace = (owner: TokenOwner, actor: Actor): Sql => {
+  const place = sql`select * from (${placeOf(owner, actor)}) place where ${fresh(actor)}`;
+  if (owner.kind === 'user') return sql`(${place})`;
+  return permittedPlaces(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], place);
+};
+
 // Organizations are known by their names outside (clients.md §3).
 const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, token.created_by_type as "createdByType",
   coalesce((select name from organizations where id = token.created_by), token.created_by) as "createdBy",
@@ -106,10 +117,10 @@ export const listTokens = async (
     sql`
     select to_jsonb(place) as place, page.*,
            (select count(*) from authentication_tokens token where ${ofOwner}) as total
-      from (${placeOf(owner, actor)}) place
+      from ${seenPlace(owner, actor)} place
       left join lateral (select ${TOKEN} from authentication_tokens token where ${ofOwner}
                           order by token.created_at desc, token.id ${limitOf(page)}) page on true
-     where ${fresh(actor)} order by page."createdAt" desc, page.id`,
+     order by page."createdAt" desc, page.id`,
   );
   const [first] = found;
   if (!first) throw notFound();

@@ -1,7 +1,16 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { demand, fresh, type Actor, type Identity, type Permission, type Place, organizationFor } from '#access';
+import {
+  demand,
+  fresh,
+  organizationFor,
+  permittedPlaces,
+  type Actor,
+  type Identity,
+  type Permission,
+  type Place,
+} from '#access';
 import type { Invitation, MembershipStatus } from './membership.js';
 import { HIDDEN_ID, invitationIn, isHidden } from './shown-accounts.queries.js';
 import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
@@ -104,12 +113,14 @@ export const listMembershipsOfTeam = async (
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
     ...conditionsOf(filter, actor),
   ]);
+  const places = sql`
+    select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
+     where t.id = ${team} and ${fresh(actor)}`;
   const found = await database.slowRows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(
     actor,
     sql`
     select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
-      from (select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
-             where t.id = ${team} and ${fresh(actor)}) place
+      from ${permittedPlaces(actor, 'read-teams', places)} place
       left join lateral (select ${columns(actor)}, ${shownName(actor)} as name ${FROM} where ${where}
                           order by name ${limitOf(page)}) page on true
      order by page.name`,

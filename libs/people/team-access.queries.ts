@@ -6,6 +6,7 @@ import {
   grantsOnProject,
   grantsOnWorkspace,
   may,
+  permittedPlaces,
   type Actor,
   type CustomProjectAccess,
   type Grant,
@@ -115,13 +116,15 @@ export const teamAccessesOf = async <K extends PlaceKind>(
   place: string,
 ): Promise<RowOf<K>[]> => {
   const { table, column, places, grants, read } = KINDS[kind];
+  const permitting = sql`
+    select p.id, p.organization, ${grants(actor)} as grants from ${places} p where p.id = ${place} and ${fresh(actor)}`;
   const rows = (await database.slowRows(
     actor,
     sql`
-    select p.organization, ${grants(actor)} as grants, ${columns(KINDS[kind])},
+    select p.organization, p.grants, ${columns(KINDS[kind])},
            ${teamPlaceOf(actor, sql.raw('a.team'))} as "teamPlace"
-      from ${places} p left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id
-     where p.id = ${place} and ${fresh(actor)} order by t.name`,
+      from ${permittedPlaces(actor, read, permitting)} p
+      left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id order by t.name`,
   )) as unknown as (RowOf<K> & AtPlace)[];
   const [first] = rows;
   if (!first) throw notFound();

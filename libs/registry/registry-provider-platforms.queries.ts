@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import { demand, fresh, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { PlatformFacts } from './registry-provider-platform.js';
 import { FROM_VERSIONS, type VersionPath } from './registry-provider-versions.queries.js';
@@ -50,14 +50,18 @@ export const listPlatforms = async (
   page: Page,
 ): Promise<Listed<RegistryProviderPlatformRow>> => {
   await demandPrivate(database, actor, path, NO_CURATION);
+  const places = sql`
+    select v.id, o.id as organization ${FROM_VERSIONS}
+     where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`;
   const found = await database.slowRows<RegistryProviderPlatformRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_platforms l where l.version = v.id) as total, page.*
-      ${FROM_VERSIONS}
+      from ${permittedPlaces(actor, 'read-providers', places)} place
+      join registry_provider_versions v on v.id = place.id
+      join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization
       left join lateral (select ${columns} from registry_provider_platforms l where l.version = v.id
                           order by l.os, l.arch ${limitOf(page)}) page on true
-     where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}
      order by page.os, page.arch`,
   );
   const [first] = found;

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import { demand, fresh, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
@@ -86,14 +86,17 @@ export const listVersions = async (
   page: Page,
 ): Promise<Listed<RegistryProviderVersionRow>> => {
   await demandPrivate(database, actor, path, NO_CURATION);
+  const places = sql`
+    select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
+     where ${isAt(path)} and ${fresh(actor)}`;
   const found = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
-      from registry_providers p join organizations o on o.id = p.organization
+      from ${permittedPlaces(actor, 'read-providers', places)} place
+      join registry_providers p on p.id = place.id join organizations o on o.id = place.organization
       left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
                           order by v.created_at desc, v.id ${limitOf(page)}) page on true
-     where ${isAt(path)} and ${fresh(actor)}
      order by page."createdAt" desc, page.id`,
   );
   const [first] = found;

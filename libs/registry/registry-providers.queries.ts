@@ -1,6 +1,6 @@
 import { forbidden, notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { confirm, demand, fresh, placeInOrganization, type Actor } from '#access';
+import { confirm, demand, fresh, organizationFor, placeInOrganization, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 
 export type RegistryProviderRow = {
@@ -127,10 +127,9 @@ export const listRegistryProviders = async (
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_providers p where ${where}) as total, page.*
-      from organizations o
+      from (select id, name from ${organizationFor(actor, 'read-providers', organizationName)}) o
       left join lateral (select ${columns} from registry_providers p where ${where}
                           order by p.name, p.id ${limitOf(page)}) page on true
-     where o.name = ${organizationName} and ${fresh(actor)}
      order by page.name, page.id`,
   );
   const [first] = found;

@@ -3,6 +3,7 @@ import {
   demand,
   fresh,
   grantsOnWorkspace,
+  permittedPlaces,
   type Actor,
   type Grant,
   type Identity,
@@ -86,13 +87,14 @@ export const listConfigurationVersions = async (
   workspace: string,
   page: Page,
 ): Promise<Listed<ConfigurationVersionRow>> => {
+  const workspaces = sql`
+    select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const found = await database.slowRows<ConfigurationVersionRow & InWorkspace>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", page.*,
            (select count(*) from configuration_versions c where c.workspace = target.id) as total
-      from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
-             where w.id = ${workspace} and ${fresh(actor)} offset 0) target
+      from ${permittedPlaces(actor, 'read-configuration-version', workspaces)} target
       left join lateral (select ${COLUMNS}, target.grants from configuration_versions c where c.workspace = target.id
                           order by c.created_at desc, c.id desc ${limitOf(page)}) page on true
      order by page."createdAt" desc, page.id desc`,

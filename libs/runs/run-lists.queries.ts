@@ -4,10 +4,11 @@ import {
   demand,
   fresh,
   isGrantedWorkspace,
+  organizationFor,
   organizationsWhere,
+  permittedPlaces,
   type Actor,
   type Grant,
-  organizationFor,
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
@@ -86,11 +87,12 @@ export const listWorkspaceRuns = async (
   filter: RunFilter,
 ): Promise<Listed<RunRow>> => {
   const { conditions, kept } = filteredBy(filter);
+  const workspaces = sql`
+    select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
   const statement = sql`
     select target.organization as owner, target.grants as "ownerGrants", (select count(*) from ${wanted}) as total, page.*
-      from (select w.id, w.organization, ${grants(actor)} as grants from workspaces w
-             where w.id = ${workspace} and ${fresh(actor)} offset 0) target
+      from ${permittedPlaces(actor, 'read-runs', workspaces)} target
       left join lateral (select ${COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
      order by page."createdAt" desc, page.id desc`;
@@ -180,11 +182,14 @@ export const listPoolRuns = async (
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
       and ${isOpen('r')} and ${mayExecute(pool)}`;
+  // An agent's token speaks for its own pool, and knows of no other.
+  const pools = sql`
+    select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${fresh(actor)}`;
   const found = await database.slowRows<Found>(
     actor,
     sql`
     select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
-      from (select ap.organization from agent_pools ap where ap.id = ${pool} and ${fresh(actor)} offset 0) target
+      from ${permittedPlaces(actor, 'execute-run', pools)} target
       left join lateral (select ${columns(actor)} from ${wanted}
                           order by r.created_at, r.id ${limitOf(page)}) page on true
      order by page."createdAt", page.id`,
@@ -192,7 +197,5 @@ export const listPoolRuns = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'execute-run', { organization: first.owner });
-  // A token speaks for its own pool, and knows of no other.
-  if (actor.id !== pool) throw notFound();
   return listedIn(found);
 };

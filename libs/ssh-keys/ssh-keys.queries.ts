@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, type Actor, type Permission } from '#access';
+import { demand, fresh, organizationFor, type Actor, type Permission } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 
 export type SshKeyRow = { readonly id: string; readonly organization: string; readonly name: string };
@@ -41,10 +41,9 @@ export const listSshKeys = async (
     actor,
     sql`
     select o.id as owner, (select count(*) from ssh_keys k where k.organization = o.id) as total, page.*
-      from organizations o
+      from (select id from ${organizationFor(actor, 'read-ssh-keys', organizationName)}) o
       left join lateral (select ${COLUMNS} from ssh_keys k where k.organization = o.id
                           order by k.name, k.id ${limitOf(page)}) page on true
-     where o.name = ${organizationName} and ${fresh(actor)}
      order by page.name, page.id`,
   );
   const [first] = found;

@@ -1,5 +1,14 @@
 import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Person } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnWorkspace,
+  permittedPlaces,
+  type Actor,
+  type Grant,
+  type Permission,
+  type Person,
+} from '#access';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Counts } from './state-file.js';
@@ -119,16 +128,16 @@ export const listStateVersions = async (
   page: Page,
 ): Promise<Listed<StateVersionRow> & { readonly workspace: string; readonly organization: string }> => {
   const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
+  const workspaces = sql`
+    select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
+     where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
+       and ${fresh(actor)}`;
   const found = await database.slowRows<AtWorkspace & StateVersionRow & { home: string; total: number }>(
     actor,
     sql`
-    with target as materialized (
-           select w.id, w.organization, ${grants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
-            where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
-              and ${fresh(actor)})
     select t.id as home, t.organization as owner, t.grants, page.*,
            (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
-      from target t
+      from ${permittedPlaces(actor, 'read-state', workspaces)} t
       left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
                           order by v.created_in desc ${limitOf(page)}) page on true
      order by page."createdIn" desc`,

@@ -2,8 +2,9 @@ import { sql, type Sql } from '#kernel';
 import { grantedWorkspaces, organizationsWhere, type Actor } from '#access';
 
 /** The organization that flat tags are looked for in: in SQL `owner`, with whether the caller reads all workspaces there. */
-export const ownerWhere = (actor: Actor, condition: Sql): Sql => sql`
-  (select id, name, ${organizationsWhere(actor, 'read-workspace')} as whole from organizations where ${condition} offset 0) owner`;
+export const ownerWhere = (actor: Actor, condition: Sql, organizations: Sql = sql.raw('organizations')): Sql => sql`
+  (select id, name, ${organizationsWhere(actor, 'read-workspace')} as whole from ${organizations}
+    where ${condition} offset 0) owner`;
 
 /**
  * Flat tags of workspaces of `owner`: those that the caller may read, for of the others they learn nothing, neither names

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, type Actor, type Permission } from '#access';
+import { demand, fresh, organizationFor, type Actor, type Permission } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 
 export type ReservedTagKeyRow = {
@@ -58,10 +58,9 @@ export const listReservedTagKeys = async (
     actor,
     sql`
     select o.id as owner, (select count(*) from reserved_tag_keys rk where rk.organization = o.id) as total, page.*
-      from organizations o
+      from (select id from ${organizationFor(actor, 'read-reserved-tag-keys', organizationName)}) o
       left join lateral (select ${COLUMNS} from reserved_tag_keys rk where rk.organization = o.id
                           order by rk.key ${limitOf(page)}) page on true
-     where o.name = ${organizationName} and ${fresh(actor)}
      order by page.key`,
   );
   const [first] = found;

@@ -1,6 +1,15 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantsOnWorkspace, isGrantedWorkspace, type Actor, type Grant } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnWorkspace,
+  isGrantedWorkspace,
+  organizationFor,
+  permittedPlaces,
+  type Actor,
+  type Grant,
+} from '#access';
 import { limitOf, type Listed, type Page } from '#json-api';
 import { ownerWhere, seenTags } from './carried-tags.queries.js';
 
@@ -36,19 +45,21 @@ export const tagsOfWorkspace = async (
   page: Page,
   search: string | undefined,
 ): Promise<Listed<TagRow>> => {
+  const places = sql`
+    select w.id, w.organization, ${grantsOnWorkspace(actor, 'w')} as grants
+      from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const own = sql`t.workspace = w.id and t.value is null and ${isLike(search)}`;
   const found = await database.slowRows<Found & { readonly grants: readonly Grant[] }>(
     actor,
     sql`
-    select owner.id as organization, owner.name as "organizationName", ${grantsOnWorkspace(actor, 'w')} as grants,
+    select owner.id as organization, owner.name as "organizationName", w.grants,
            (select count(*) from workspace_tags t where ${own}) as total, page.name, used.*
-      from workspaces w
+      from ${permittedPlaces(actor, 'read-workspace', places)} w
       join ${ownerWhere(actor, sql.raw('true'))} on owner.id = w.organization
       left join lateral (select t.key as name, t.added_in, t.ordinal from workspace_tags t where ${own}
                           order by t.added_in, t.ordinal ${limitOf(page)}) page on true
       left join lateral (select ${USE} from (${seenTags(actor, sql.raw('t.created_at'), sql.raw('t.key = page.name'))}) seen) used
              on page.name is not null
-     where w.id = ${workspace} and ${fresh(actor)}
      order by page.added_in, page.ordinal`,
   );
   const [first] = found;
@@ -83,7 +94,7 @@ export const listTags = async (
     sql`
     select owner.id as organization, owner.name as "organizationName", owner.total, page.*
       from (select owner.*, (select count(*) from (select from (${seen}) seen group by seen.name) names) as total
-              from ${ownerWhere(actor, sql`name = ${organizationName} and ${fresh(actor)}`)}
+              from ${ownerWhere(actor, sql.raw('true'), organizationFor(actor, 'read-organization', organizationName))}
             -- Once, and not for each row of the page.
             offset 0) owner
       left join lateral (select seen.name, ${USE} from (${seen}) seen group by seen.name order by seen.name ${limitOf(page)})

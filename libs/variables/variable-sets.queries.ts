@@ -7,13 +7,14 @@ import {
   isGrantedProject,
   isGrantedWorkspace,
   may,
+  organizationFor,
   organizationsWhere,
+  permittedPlaces,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
   type Place,
-  organizationFor,
 } from '#access';
 import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
@@ -139,7 +140,7 @@ export const listReaching = async (
     sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*,
            (select count(*) from variable_sets s where ${reaches} and ${isFound(search)}) as total
-      from (${owner}) owner
+      from ${permittedPlaces(actor, permission, owner)} owner
       left join lateral (
         select ${columns(actor)} ${from(actor)} where ${reaches} and ${isFound(search)}
          order by s.name ${limitOf(page)}) page on true

@@ -5,6 +5,7 @@ import {
   fresh,
   grantsOnProject,
   grantsOnWorkspace,
+  permittedPlaces,
   type Actor,
   type Grant,
   type Permission,
@@ -100,6 +101,10 @@ const permitted = <R extends OwnerRow>(actor: Actor, to: 'read' | 'write', row: 
   return row;
 };
 
+/** The owner of variables as a table expression, empty if the caller may not read them. */
+const readable = (actor: Actor, target: OwnerTarget): Sql =>
+  permittedPlaces(actor, PERMISSION['variableSet' in target ? 'varsets' : 'workspaces'].read, ownerOf(actor, target));
+
 const variablesOf = (owner: Sql): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = ${owner} order by v.key, v.category`;
 
@@ -115,7 +120,7 @@ export const listVariables = async (
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
            (select count(*) from variables v where v.owner = owner.id) as total
-      from (${ownerOf(actor, target)}) owner
+      from ${readable(actor, target)} owner
       left join lateral (${variablesOf(sql.raw('owner.id'))} ${page ? limitOf(page) : sql.empty}) page on true
      order by page.key, page.category`,
   );
@@ -143,7 +148,7 @@ export const effectiveVariables = async (
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
-      from (${ownerOf(actor, { workspace })}) owner
+      from ${readable(actor, { workspace })} owner
       left join lateral (
         select ${COLUMNS}, null::jsonb as source ${FROM} where v.owner = owner.id
          union all

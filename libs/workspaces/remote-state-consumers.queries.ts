@@ -7,6 +7,7 @@ import {
   grantsOnWorkspace,
   isGrantedWorkspace,
   organizationsWhere,
+  permittedPlaces,
   type Actor,
   type Grant,
   type Place,
@@ -51,18 +52,20 @@ export const listConsumers = async (
   const parts = Object.values(extents).map(
     (extent) => sql`(select w.id from workspaces w where ${extent} order by w.name ${limitOf(page)})`,
   );
+  const places = sql`
+    select w.id, w.organization, w.project, o.whole, ${grantsOnWorkspace(actor, 'w')} as grants,
+           not ${configured} and (w.settings ->> 'globalRemoteState')::boolean as "isGlobal",
+           not ${configured} and (w.settings ->> 'projectRemoteState')::boolean as "isProject"
+      from workspaces w
+      join (select id, ${organizationsWhere(actor, 'read-workspace')} as whole from organizations) o
+        on o.id = w.organization
+     where w.id = ${workspace} and ${fresh(actor)}`;
   const found = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", target.total, page.*
       from (select target.*, ${totalOf(extents)} as total
-              from (select w.id, w.organization, w.project, o.whole, ${grantsOnWorkspace(actor, 'w')} as grants,
-                           not ${configured} and (w.settings ->> 'globalRemoteState')::boolean as "isGlobal",
-                           not ${configured} and (w.settings ->> 'projectRemoteState')::boolean as "isProject"
-                      from workspaces w
-                      join (select id, ${organizationsWhere(actor, 'read-workspace')} as whole from organizations) o
-                        on o.id = w.organization
-                     where w.id = ${workspace} and ${fresh(actor)} offset 0) target
+              from ${permittedPlaces(actor, 'read-workspace', places)} target
             -- Once, and not for each row of the page.
             offset 0) target
       left join lateral (

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Sql } from '#kernel';
+import { planFor, timesAsked } from '../support/plans.js';
+import { makeProvider, makeVersion, pathOfProvider, pathOfProviders, pathOfVersion } from '../support/registry.js';
+
+import { makeAgentPool, makeMember, makeOrganization, makeTeam, makeWorkspace } from '../support/seeds.js';
+import { startTestServer, type Api, type TestServer } from '../support/server.js';
+
+let server: TestServer;
+let stranger: Api;
+let workspace: string;
+let pool: string;
+let team: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'other');
+  workspace = await makeWorkspace(server, 'acme', 'one');
+  pool = await makeAgentPool(server, 'acme', 'edge');
+  team = await makeTeam(server, 'acme', 'crew');
+  await makeProvider(server, 'acme', 'aws');
+  await makeVersion(server, 'acme', 'aws', '1.0.0');
+  stranger = await makeMember(server, 'other', 'stranger');
+});
+
+afterAll(() => server.close());
+
+/** How often the last slow statement of a request goes to a table. */
+const visits = async (table: string, request: () => Promise<{ readonly status: number }>): Promise<object> => {
+  const sent = vi.spyOn(server.database, 'slowRows');
+  const { status } = await request();
+  const statement = sent.mock.calls.at(-1)?.[1] as Sql;
+  sent.mockRestore();
+  return { status, isRead: timesAsked(await planFor(server.database, statement), [table]) > 0 };
+};
+
+describe('a list reads nothing for a caller without the permission', () => {
+  const inWorkspace = (list: string) => () => `/api/v2/workspaces/${workspace}/${list}`;
+  const inOrganization = (list: string) => () => `/api/v2/organizations/acme/${list}`;
+
+  it.each([
+    ['variables of a workspace', 'variables', inWorkspace('vars')],
+    ['effective variables', 'variables', inWorkspace('all-vars')],
+    ['variable sets of a workspace', 'variable_sets', inWorkspace('varsets')],
+    ['states', 'state_versions', inWorkspace('state-versions')],
+    ['runs', 'runs', inWorkspace('runs')],
+    ['configuration versions', 'configuration_versions', inWorkspace('configuration-versions')],
+    ['flat tags of a workspace', 'workspace_tags', inWorkspace('relationships/tags')],
+    ['remote state consumers', 'remote_state_consumers', inWorkspace('relationships/remote-state-consumers')],
+    ['access of teams', 'team_workspaces', () => `/api/v2/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${workspace}`],
+    ['agent pools', 'agent_pools', inOrganization('agent-pools')],
+    ['agents', 'agents', () => `/api/v2/agent-pools/${pool}/agents`],
+    ['tokens of an agent pool', 'authentication_tokens', () => `/api/v2/agent-pools/${pool}/authentication-tokens`],
+    ['tokens of a team', 'authentication_tokens', () => `/api/v2/teams/${team}/authentication-tokens`],
+    [
+      'memberships of a team',
+      'organization_memberships',
+      () => `/api/v2/teams/${team}/relationships/organization-memberships`,
+    ],
+    ['tags', 'workspace_tags', inOrganization('tags')],
+    ['reserved tag keys', 'reserved_tag_keys', inOrganization('reserved-tag-keys')],
+    ['SSH keys', 'ssh_keys', inOrganization('ssh-keys')],
+    ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],
+    ['providers', 'registry_providers', () => pathOfProviders('acme')],
+    ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],
+    ['platforms', 'registry_provider_platforms', () => `${pathOfVersion('acme', 'aws', '1.0.0')}/platforms`],
+  ])('%s', async (_, table, path) => {
+    expect(await visits(table, () => server.get(path()))).toEqual({ status: 200, isRead: true });
+    expect(await visits(table, () => stranger.get(path()))).toEqual({ status: 404, isRead: false });
+  });
+});
