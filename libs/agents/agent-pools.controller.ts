@@ -84,7 +84,7 @@ export class AgentPoolsController {
 
   private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ workspaces }) => workspaces);
-    return readRelated(this.database, ids.length > 0 ? [relatedWorkspaces(sql`${ids}::text[]`, actor)] : []);
+    return readRelated(this.database, ids.length > 0 ? [relatedWorkspaces(sql`${ids}::text[]`, actor)] : [], actor);
   }
 
   private asking(actor: Actor): Asking {

@@ -3,21 +3,27 @@ import type { Database, Row } from './database.js';
 import { isoTime } from './row-types.js';
 
 /**
- * The rows of several queries, in one statement (DESIGN decision 8). Where there are several it is not kept: the texts of
+ * The rows of several queries, in one statement (DESIGN decision 8). With `slowFor` it is a slow statement of that caller. Where there are several it is not kept: the texts of
  * all that can come together are thousands, and each takes some 150 kB of every connection.
  *
  * Rows come as JSON, which prints times in its own way, `2026-11-21T10:41:51.12+00:00`: columns that are called `…At`, as
  * all of ours that are times, are brought back to what rows have.
  */
-export const rowsTogether = async (database: Database, queries: readonly Sql[]): Promise<Row[][]> => {
+export const rowsTogether = async (
+  database: Database,
+  queries: readonly Sql[],
+  slowFor: { readonly id: string } | null = null,
+): Promise<Row[][]> => {
   if (queries.length === 0) return [];
   const columns = queries.map(
     (query, n) => sql`(select coalesce(json_agg(found.*), '[]') from (${query}) found) as ${sql.raw(`"${n}"`)}`,
   );
-  const statement = sql`select ${sql.join(columns, ', ')}`;
-  const together = await database.row<Record<string, readonly Row[]>>(
-    queries.length > 1 ? sql.unkept(statement) : statement,
-  );
+  const joined = sql`select ${sql.join(columns, ', ')}`;
+  const statement = queries.length > 1 ? sql.unkept(joined) : joined;
+  type Together = Record<string, readonly Row[]>;
+  const [together] = await (slowFor
+    ? database.slowRows<Together>(slowFor, statement)
+    : database.rows<Together>(statement));
   return queries.map((_, n) => (together?.[n] ?? []).map(withTimes));
 };
 

@@ -16,11 +16,25 @@ export const related = <R extends Row>(query: Sql, render: (rows: readonly R[]) 
   render: (rows) => render(rows as readonly R[]),
 });
 
-/** All of them, read in one statement; in none where there is nothing to read. */
-export const readRelated = async (database: Database, wanted: readonly Related[]): Promise<Resource[]> => {
+type Caller = { readonly id: string };
+
+/** Returns the caller that the related resources of a list are read for as slow statements; null for a single resource. */
+export const slowForLists = (caller: Caller, rows: readonly unknown[]): Caller | null =>
+  rows.length > 1 ? caller : null;
+
+/**
+ * All of them, read in one statement; in none where there is nothing to read. With `slowFor` the statement is a slow one of
+ * that caller (docs/adr/0030): wherever its cost grows with what a list or an organization has.
+ */
+export const readRelated = async (
+  database: Database,
+  wanted: readonly Related[],
+  slowFor: Caller | null,
+): Promise<Resource[]> => {
   const found = await rowsTogether(
     database,
     wanted.map(({ query }) => query),
+    slowFor,
   );
   const rendered = await Promise.all(wanted.map(async ({ render }, n) => render(found[n] ?? [])));
   return rendered.flat();

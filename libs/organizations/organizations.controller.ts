@@ -12,6 +12,7 @@ import {
   parameter,
   parseBody,
   readRelated,
+  slowForLists,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -101,7 +102,10 @@ export class OrganizationsController {
     const sets = includes.has('entitlement_set') ? rows.map(entitlementSet) : [];
     if (!includes.has('default_project')) return sets;
     const ids = rows.map(({ defaultProject }) => defaultProject);
-    return [...sets, ...(await readRelated(this.database, [relatedProjects(sql`${ids}::text[]`, actor)]))];
+    return [
+      ...sets,
+      ...(await readRelated(this.database, [relatedProjects(sql`${ids}::text[]`, actor)], slowForLists(actor, rows))),
+    ];
   }
 
   private render(row: OrganizationRow | null, actor: Actor): Document {

@@ -11,6 +11,7 @@ import {
   pageOf,
   parseBody,
   readRelated,
+  slowForLists,
   type Document,
   type Query as QueryOf,
   type Resource,
@@ -42,7 +43,7 @@ export class ProjectsController {
     const page = pageOf(query);
     const { rows, total } = await listProjects(this.database, actor, name, page, filterOf(query));
     const data = rows.map((row) => projectResource(row, actor, includes));
-    return pageDocument(data, page, total, request.url, await this.included(rows, includes));
+    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   @Post('organizations/:organization/projects')
@@ -61,7 +62,7 @@ export class ProjectsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
     const row = await projectFor(this.database, actor, 'read-project', id);
-    return document(projectResource(row, actor, includes), await this.included([row], includes));
+    return document(projectResource(row, actor, includes), await this.included([row], includes, actor));
   }
 
   @Patch('projects/:id')
@@ -80,9 +81,14 @@ export class ProjectsController {
   }
 
   /** In one statement more, where there is something to bring along. */
-  private async included(rows: readonly ProjectRow[], includes: Includes): Promise<Resource[] | undefined> {
+  private async included(
+    rows: readonly ProjectRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const ids = includes.has('effective_tag_bindings') ? rows.map(({ id }) => id) : [];
-    return ids.length === 0 ? [] : readRelated(this.database, [relatedProjectTagBindings(sql`${ids}::text[]`)]);
+    const wanted = ids.length > 0 ? [relatedProjectTagBindings(sql`${ids}::text[]`)] : [];
+    return readRelated(this.database, wanted, slowForLists(actor, rows));
   }
 }

@@ -154,11 +154,14 @@ export const membersOf = (
   organization: string,
   users: readonly string[],
 ): Promise<MemberRow[]> =>
-  database.rows<MemberRow>(sql`
+  database.slowRows<MemberRow>(
+    actor,
+    sql`
     select ${columns(actor)}
       from users u left join organization_memberships m on m.user_id = u.id and m.organization = ${organization}
       left join organizations o on o.id = m.organization
-     where u.id = any (${users}::text[]) order by ${shownName(actor)}`);
+     where u.id = any (${users}::text[]) order by ${shownName(actor)}`,
+  );
 
 /** What an invitation meets. */
 export type PlaceForInvitation = {

@@ -95,7 +95,7 @@ export const seenTeams = (ids: Sql, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where t.id = any (${ids}) and ${isSeenTeam(actor)} order by t.name, t.id`;
 
 export const teamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
-  database.rows<TeamDetailsRow>(seenTeams(sql`${ids}::text[]`, actor));
+  database.slowRows<TeamDetailsRow>(actor, seenTeams(sql`${ids}::text[]`, actor));
 
 export type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
 

@@ -131,6 +131,10 @@ export class RegistryProvidersController {
 
   private versionsOf(rows: readonly RegistryProviderRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ versions }) => versions);
-    return readRelated(this.database, ids.length > 0 ? [relatedVersions(sql`${ids}::text[]`, actor, this.links)] : []);
+    return readRelated(
+      this.database,
+      ids.length > 0 ? [relatedVersions(sql`${ids}::text[]`, actor, this.links)] : [],
+      actor,
+    );
   }
 }

@@ -3,7 +3,15 @@ import { CurrentActor, type Actor } from '#access';
 import { relatedUsers } from '#people/to-people';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
-import { document, includesOf, readRelated, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import {
+  document,
+  includesOf,
+  readRelated,
+  slowForLists,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
 import { commentResource, runEventResource } from './run-events.document.js';
 import { runEventFor, runEventsOf, type RunEventRow } from './run-events.queries.js';
 
@@ -36,7 +44,8 @@ export class RunEventsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const people = sql`${rows.map((row) => row.actor.id)}::text[]`;
-    const users = includes.has('actor') ? await readRelated(this.database, [relatedUsers(people, actor)]) : [];
+    const wanted = includes.has('actor') ? [relatedUsers(people, actor)] : [];
+    const users = await readRelated(this.database, wanted, slowForLists(actor, rows));
     const said = includes.has('comment') ? rows : [];
     return [
       ...users,

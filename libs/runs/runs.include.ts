@@ -2,7 +2,7 @@ import { sql, type Sql } from '#kernel';
 import { may, type Actor } from '#access';
 import { relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
-import { includesOf, readRelated, related, type Query, type Related, type Resource } from '#json-api';
+import { includesOf, readRelated, related, slowForLists, type Query, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
 import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { configurationVersionResource } from './configuration-versions.document.js';
@@ -44,7 +44,11 @@ export const includedWith = async (
   reader: Reader,
 ): Promise<Resource[]> => [
   ...phasesOf(rows, includes),
-  ...(await readRelated(database, rows.length > 0 ? relatedTo(rows, includes, reader) : [])),
+  ...(await readRelated(
+    database,
+    rows.length > 0 ? relatedTo(rows, includes, reader) : [],
+    slowForLists(reader.actor, rows),
+  )),
 ];
 
 /** Plans and applies are in the rows of their runs. */

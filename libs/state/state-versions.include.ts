@@ -2,7 +2,7 @@ import { sql, type Sql } from '#kernel';
 import { may, type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
 import type { Database } from '#event-store';
-import { includesOf, readRelated, type Query, type Related, type Resource } from '#json-api';
+import { includesOf, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
 import type { CurrentRuns } from '#workspaces/to-workspace';
 import { byName } from './state-extract.js';
 import { outputResource } from './state-versions.document.js';
@@ -24,10 +24,11 @@ export const includedWith = async (
   includes: Includes,
   { actor, extracts, runs }: Neighbours,
 ): Promise<Resource[]> => [
-  ...(await readRelated(database, [
-    ...(includes.has('created_by') ? creatorsOf(rows, actor, runs) : []),
-    ...runsOf(rows, includes, actor, runs),
-  ])),
+  ...(await readRelated(
+    database,
+    [...(includes.has('created_by') ? creatorsOf(rows, actor, runs) : []), ...runsOf(rows, includes, actor, runs)],
+    slowForLists(actor, rows),
+  )),
   ...(includes.has('outputs') ? await outputsOf(rows, extracts) : []),
 ];
 

@@ -232,7 +232,7 @@ export class VarsetsController {
     if (rows.length === 0) return [];
     const idsOf = (of: (row: VariableSetRow) => readonly string[]): Sql =>
       sql`${[...new Set(rows.flatMap(of))]}::text[]`;
-    return readRelated(this.database, [
+    const wanted = [
       ...(includes.has('workspaces')
         ? [
             relatedWorkspaces(
@@ -250,7 +250,9 @@ export class VarsetsController {
           ]
         : []),
       ...(includes.has('vars') ? [this.variablesOf(rows, actor)] : []),
-    ]);
+    ];
+    // A set reaches any number of workspaces.
+    return readRelated(this.database, wanted, actor);
   }
 
   /** Whoever is shown a set with its variables has read the list of them. */

@@ -4,7 +4,7 @@ import { relatedTeams, relatedUsers } from '#people/to-people';
 import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
 import type { Database } from '#event-store';
 import { AS_OF } from '#history/to-history';
-import { includesOf, parameter, readRelated, type Query, type Related, type Resource } from '#json-api';
+import { includesOf, parameter, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
 import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
@@ -55,7 +55,7 @@ export const includedWith = async (
     const more = new Set(asked.map((include) => include.slice(value.length + 1)));
     return ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
   });
-  const resources = await readRelated(database, wanted);
+  const resources = await readRelated(database, wanted, slowForLists(neighbours.actor, rows));
   return includes.has('project') ? resources.map(withoutCircle) : resources;
 };
 

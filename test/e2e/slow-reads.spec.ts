@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
-import { answered, makeMember, makeOrganization, makeToken, makeWorkspace } from '../support/seeds.js';
+import { answered, makeMember, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -14,6 +14,7 @@ beforeAll(async () => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
   await makeOrganization(server, 'other');
   workspace = await makeWorkspace(server, 'acme', 'one');
+  answered(await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set' })), 201);
   owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
   organization = server.as(await makeToken(server, '/api/v2/organizations/acme/authentication-token'));
   for (const api of [owners, organization]) answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
@@ -41,9 +42,12 @@ const waiting = async (): Promise<number> => {
 };
 
 describe('slow reads of one caller', () => {
-  it('delay neither fast requests nor slow reads of another caller', async () => {
-    const release = await holdTable('configuration_versions');
-    const list = `/api/v2/workspaces/${workspace}/configuration-versions`;
+  it.each([
+    ['a list', 'configuration_versions', () => `/api/v2/workspaces/${workspace}/configuration-versions`],
+    ['related resources', 'variables', () => '/api/v2/organizations/acme/varsets?include=vars'],
+  ])('delay neither fast requests nor slow reads of another caller: %s', async (_, table, path) => {
+    const release = await holdTable(table);
+    const list = path();
     const stuck = Array.from({ length: 20 }, () => owners.get(list));
     await expect.poll(waiting).toBe(2);
     // A fast read of each kind of caller, a slow read, and a write.
@@ -51,7 +55,7 @@ describe('slow reads of one caller', () => {
     answered(await owners.get('/api/v2/organizations/acme'), 200);
     answered(await organization.get('/api/v2/organizations/acme/projects?q=default'), 200);
     answered(await organization.get('/api/v2/organizations/acme/teams'), 200);
-    const project = { data: { type: 'projects', attributes: { name: 'beside' } } };
+    const project = { data: { type: 'projects', attributes: { name: `beside-${table}` } } };
     answered(await organization.post('/api/v2/organizations/acme/projects', project), 201);
     await release();
     const statuses = (await Promise.all(stuck)).map(({ status }) => status);
