@@ -1,8 +1,16 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Module } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EventStoreModule } from '#event-store';
+import { localCertificates, NestLog } from '#host';
 import { makeRelease, type Release } from '../../test/support/releases.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { RawConnection } from '../../test/support/raw-connection.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { HealthController } from './health.controller.js';
+import { httpServer } from './http.server.js';
+import { Readiness } from './server.readiness.js';
 
 const MIB = 1024 * 1024;
 const open: RawConnection[] = [];
@@ -47,6 +55,41 @@ describe('a slow client', () => {
 
   it('is disconnected if it sends nothing', async () => {
     await expect(connectTo(server).closed).resolves.toBeUndefined();
+  });
+
+  describe('of a server with TLS', () => {
+    let url: string;
+    let close: () => Promise<void>;
+
+    beforeAll(async () => {
+      @Module({})
+      class NothingBehind {}
+      const { store, clock, ids, logger, settings } = server.house;
+      const folder = join(settings.dataFolder, 'tls-of-slow-clients');
+      const tls = await localCertificates(folder, ['localhost'], clock);
+      const imports = [EventStoreModule.with({ store, clock, ids })];
+      const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
+      const app = await httpServer(root, { tls, ids, logger: new NestLog(logger), limits: { headersMs: 300 } });
+      await app.listen(0, '127.0.0.1');
+      url = await app.getUrl();
+      close = async () => {
+        await app.close();
+        await rm(folder, { recursive: true });
+      };
+    });
+
+    afterAll(() => close());
+
+    // The first bytes of a handshake: its type, the version and a length that never comes (RFC 8446 §5.1).
+    it.each([
+      ['never starts its handshake', ''],
+      ['never finishes its handshake', '\u0016\u0003\u0001\u0002\u0000\u0001'],
+    ])('is disconnected if it %s', async (_, bytes) => {
+      const connection = new RawConnection(url);
+      open.push(connection);
+      if (bytes !== '') connection.send(bytes);
+      await expect(connection.closed).resolves.toBeUndefined();
+    });
   });
 
   it('gets 408 if its upload is slower than the minimum', async () => {

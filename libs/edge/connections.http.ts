@@ -38,6 +38,11 @@ const clientErrors: Readonly<Record<string, () => Refused>> = {
 /** Answers what Node's HTTP parser refuses: incomplete headers, headers that are too large, and what is not HTTP. */
 export const refuseBrokenRequest = (error: { readonly code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') {
+    // An answer would wait for the handshake, and the connection with it.
+    socket.destroy();
+    return;
+  }
   refuseConnection(socket, (clientErrors[error.code ?? ''] ?? (() => badRequest('The request is not valid HTTP.')))());
 };
 
