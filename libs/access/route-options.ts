@@ -5,8 +5,11 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 export type RouteOptions = {
   /** Anyone may call the route, without a token. */
   readonly isPublic?: boolean;
-  /** The handler receives the body as a stream, whatever its media type. */
-  readonly rawBody?: boolean;
+  /**
+   * The handler receives the body as a stream: a file of whatever media type, or JSON, which must say that it is. A handler
+   * keeps JSON in memory, so that its bytes count in the memory of unfinished bodies.
+   */
+  readonly rawBody?: 'file' | 'json';
   /** Size of the largest JSON body in bytes, for routes that need more than the server's own limit. */
   readonly bodyLimit?: number;
   /** The route gives or takes access: each caller may use such routes only a few times per second. */

@@ -140,6 +140,21 @@ describe('an unfinished body', () => {
       expect(detailOf(body)).toMatch(/hold too much memory/);
     });
 
+    it('gets 429 if it carries a state that is larger than what its caller may hold', async () => {
+      const workspace = await makeWorkspace(server, 'acme', 'stateful');
+      const states = `POST /api/v2/workspaces/${workspace}/state-versions`;
+      const headers = { authorization: `Bearer ${server.adminToken}`, 'content-length': 400 * KIB };
+      const connection = new RawConnection(server.url);
+      open.push(connection);
+      const { status, body } = await connection
+        .request(states, headers)
+        .send('x'.repeat(350 * KIB))
+        .answer();
+      expect([status, detailOf(body)]).toEqual([429, expect.stringMatching(/hold too much memory/)]);
+      // Its bytes have been forgotten.
+      expect((await server.patch('/api/v2/organizations/acme', resource('organizations', {}))).status).toBe(200);
+    });
+
     it('gets 503 if its caller holds most of what is full, and others go on', async () => {
       const greedy = [hold(140 * KIB, member), hold(140 * KIB, member)];
       const others = [hold(130 * KIB), hold(120 * KIB)];

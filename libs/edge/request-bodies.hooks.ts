@@ -5,6 +5,7 @@ import type { AuthenticatedRequest, RouteOptions } from '#access';
 import { JSON_API } from '#json-api';
 import { badRequest, Refused } from '#kernel';
 import { BodyMemory, type BodyMemoryLimits, type UnfinishedBody } from './body-memory.js';
+import { CountedBody } from './counted-body.http.js';
 import { demandUploadRate, type UploadLimits } from './upload-rate.http.js';
 
 export type BodyLimits = {
@@ -114,6 +115,7 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
     route.preParsing = (request, reply, payload, next) => {
       try {
         if (options.rawBody) {
+          if (options.rawBody === 'json') checkJsonHeaders(request, Infinity);
           request.headers['content-type'] = BYTES;
           demandUploadRate(request.raw, reply.raw, limits);
         } else {
@@ -127,7 +129,12 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
     };
   });
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(BYTES, (_request, payload, done) => done(null, payload));
+  fastify.addContentTypeParser(BYTES, (request, payload, done) => {
+    if (optionsOf(request).rawBody !== 'json') return done(null, payload);
+    const counted = new CountedBody(payload, callerOf(request), memory);
+    request.raw.once('close', () => counted.release());
+    done(null, counted);
+  });
   fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
     const bytes = await readBody(request, payload, limitOf(optionsOf(request)), limits, memory);
     // An empty body is no body: clients send `Transfer-Encoding: chunked` with nothing in it.

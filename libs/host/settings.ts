@@ -202,6 +202,9 @@ const contradictionsOfSlowReads = (env: Readonly<Record<string, string | undefin
     : ['CADASTRE_SLOW_READS_PER_CALLER: must be less than CADASTRE_SLOW_CONNECTIONS, or one caller delays all others'];
 };
 
+/** More than a request with both files of the largest state has, in Base64 with line breaks. It must fit into the memory. */
+const largestJsonMib = (env: Environment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
+
 const settingsFrom = (env: Environment): Settings => {
   const dataFolder = resolve(env.CADASTRE_DATA);
   const tls = tlsFrom(env);
@@ -236,8 +239,8 @@ const settingsFrom = (env: Environment): Settings => {
       bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
       uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
       bodyMemory: {
-        total: env.CADASTRE_BODY_MEMORY_MIB * 1_024 * 1_024,
-        perCaller: env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB * 1_024 * 1_024,
+        total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, largestJsonMib(env)) * 1_024 * 1_024,
+        perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, largestJsonMib(env)) * 1_024 * 1_024,
       },
     },
     factsLimit: env.CADASTRE_FACTS_LIMIT,

@@ -340,7 +340,11 @@ export const variables = {
   ),
   CADASTRE_REQUEST_TIMEOUT_SECONDS: count(30, 'time for the body of a request to arrive; uploads have a rate instead'),
   CADASTRE_UPLOAD_MIN_RATE: count(1_024, 'slowest upload of a file, in bytes a second, on average over 30 seconds'),
-  CADASTRE_BODY_MEMORY_MIB: count(64, 'most memory of all JSON bodies that are being received, in MiB', 2),
+  CADASTRE_BODY_MEMORY_MIB: count(
+    64,
+    'most memory of all JSON bodies that are being received, in MiB; at least one request with the largest states',
+    2,
+  ),
   CADASTRE_BODY_MEMORY_PER_CALLER_MIB: count(32, 'the same for one caller, in MiB', 2),
   CADASTRE_FACTS_LIMIT: variable(
     '2000',

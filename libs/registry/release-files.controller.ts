@@ -30,7 +30,7 @@ export class ReleaseFilesController {
   ) {}
 
   @Put('uploads/:token')
-  @ConfigureRoute({ rawBody: true })
+  @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
   async upload(
     @Param('token') token: string,

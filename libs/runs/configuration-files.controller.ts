@@ -43,7 +43,7 @@ export class ConfigurationFilesController {
   /** The signed link stands for the token. */
   @Put('configuration-versions/upload/:token')
   @Public()
-  @ConfigureRoute({ rawBody: true })
+  @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
     await this.bus.execute(new ReceiveConfiguration(this.links.uploadOf(token), content));

@@ -25,7 +25,7 @@ export class StateFilesController {
   /** The signed link stands for the token (clients.md §4). */
   @Put('state-versions/upload/:token')
   @Public()
-  @ConfigureRoute({ rawBody: true })
+  @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
     const { stateVersion, kind } = this.links.uploadOf(token);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unprocessable } from '#kernel';
+import { badRequest, unprocessable } from '#kernel';
 import { parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
 import { isBase64 } from './inline-state.js';
 import { valueOf, type CreationReading, type StateReading } from './state.reading.js';
@@ -45,9 +45,20 @@ export type NewStateVersion = {
   readonly jsonState: Uint8Array | null;
 };
 
+const isForbidden = (key: string, value: unknown): boolean =>
+  key === '__proto__' ||
+  (key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
+
+/** Parses a body as the HTTP server parses all others, which refuses members that could change the prototype of objects. */
+const parseDocument = (document: string): unknown =>
+  JSON.parse(document, (key, value: unknown) => {
+    if (isForbidden(key, value)) throw badRequest('The body is not valid JSON');
+    return value;
+  }) as unknown;
+
 /** The input of a creation. Throws `unprocessable` for what is wrong with the attributes, then with the state. */
 export const newStateVersion = ({ document, state, jsonState }: CreationReading): NewStateVersion => {
-  const { attributes, relationships } = parseBody(createBody, JSON.parse(document)).data;
+  const { attributes, relationships } = parseBody(createBody, parseDocument(document)).data;
   const { serial, lineage } = attributes;
   const md5 = attributes.md5.toLowerCase();
   if (state && state.md5 !== md5) throw unprocessable('Md5 is not that of the state', 'md5');

@@ -55,7 +55,7 @@ export class StateVersionsController {
   ) {}
 
   @Post('workspaces/:id/state-versions')
-  @ConfigureRoute({ rawBody: true })
+  @ConfigureRoute({ rawBody: 'json' })
   async create(
     @Param('id') id: string,
     @Body() body: Readable | undefined,

@@ -4,6 +4,8 @@ import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
 
 const { expectRefusal, get } = refusing({}, async (server) => ({ pool: await makeAgentPool(server, 'acme', 'edge') }));
 
+const STATES = 'POST /api/v2/workspaces/{workspace}/state-versions';
+
 const big = `{"data":{"attributes":{"name":"${'x'.repeat(10_000_000)}"}}}`;
 
 describe('a body that cannot be read', () => {
@@ -17,6 +19,12 @@ describe('a body that cannot be read', () => {
       status: 400,
     },
     { what: 'a poisoned prototype', send: `POST ${WORKSPACES}`, body: '{"__proto__":{"x":1}}', status: 400 },
+    ...['{"__proto__":{"x":1}}', '{"data":{"attributes":{"constructor":{"prototype":{"x":1}}}}}'].map((body): Bad => ({
+      what: `a poisoned prototype in ${body}`,
+      send: STATES,
+      body,
+      status: 400,
+    })),
     {
       what: 'JSON that is nested a hundred thousand deep',
       send: `POST ${WORKSPACES}`,
@@ -40,6 +48,13 @@ describe('a body that cannot be read', () => {
     {
       what: 'bytes',
       send: `POST ${WORKSPACES}`,
+      body: '{}',
+      headers: { 'content-type': 'application/octet-stream' },
+      status: 415,
+    },
+    {
+      what: 'bytes for a state within a request',
+      send: STATES,
       body: '{}',
       headers: { 'content-type': 'application/octet-stream' },
       status: 415,

@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream';
+import type { Refused } from '#kernel';
+import type { BodyMemory, UnfinishedBody } from './body-memory.js';
+
+/**
+ * A body that its reader keeps in memory until all of it has arrived: its bytes count in the memory of unfinished bodies
+ * from the moment that they are read. Nothing is read before somebody reads the stream, so a request without permission
+ * costs nothing. It ends with a refusal if the memory does not suffice.
+ */
+export class CountedBody extends Readable {
+  private readonly body: UnfinishedBody;
+  private isStarted = false;
+  private isHeld = true;
+
+  constructor(
+    private readonly content: Readable,
+    caller: string,
+    private readonly memory: BodyMemory,
+  ) {
+    super();
+    const refuse = (refusal: Refused): void => {
+      this.release();
+      this.destroy(refusal);
+    };
+    this.body = { caller, bytes: 0, refuse };
+    // Its reader may have gone; without a listener an error would end the process.
+    this.on('error', () => undefined);
+  }
+
+  /** Stops counting: nobody keeps the bytes any more. What still arrives flows away. */
+  release(): void {
+    this.isHeld = false;
+    this.memory.remove(this.body);
+  }
+
+  override _read(): void {
+    if (!this.isStarted) this.start();
+    this.content.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.release();
+    this.content.resume();
+    done(error);
+  }
+
+  private start(): void {
+    this.isStarted = true;
+    this.content.on('data', (piece: Buffer) => this.receive(piece));
+    this.content.once('end', () => {
+      this.release();
+      this.push(null);
+    });
+    this.content.once('error', (error) => this.destroy(error));
+    this.content.once('close', () => {
+      if (!this.content.readableEnded) this.destroy(new Error('The body was cut short'));
+    });
+  }
+
+  private receive(piece: Buffer): void {
+    if (this.destroyed) return;
+    if (this.isHeld) this.memory.add(this.body, piece.length);
+    // `add` may have refused this body.
+    if (!this.destroyed && !this.push(piece)) this.content.pause();
+  }
+}
