@@ -3,6 +3,7 @@ export * from './document.js';
 export * from './include.js';
 export * from './inputs.js';
 export * from './media-type.js';
+export * from './page-within.js';
 export * from './paging.js';
 export * from './refused.filter.js';
 export * from './related.js';

@@ -8,6 +8,7 @@ import {
   JSON_API,
   pageDocument,
   pageOf,
+  pageWithin,
   shownOf,
   type Document,
   type Page,
@@ -15,15 +16,11 @@ import {
 } from '#json-api';
 import { Reads } from '#reads';
 import { shownState, type StateRead } from './reads.events.js';
-import { pageWithin } from './page-within.js';
 import { SplicedDocument } from './spliced.document.js';
 import { byName } from './state-extract.js';
 import { outputResource } from './state-versions.document.js';
 import { currentStateVersion, outputFor, stateVersionFor, type OutputRow } from './state-versions.queries.js';
 import { StateExtracts, type ExtractedVersion, type OutputValues } from './state.extracts.js';
-
-/** Bytes of values on one page: pages are smaller where values are large. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 
 type Shown = { readonly outputs: readonly OutputRow[]; readonly values: OutputValues | null };
 
@@ -49,7 +46,7 @@ export class StateVersionOutputsController {
     const outputs = row.outputs.toSorted(byName);
     const values = await this.valuesOf(row, outputs);
     const lengths = outputs.map(({ name }) => values?.lengthOf(name) ?? 0);
-    const page: Page = { ...asked, size: pageWithin(lengths, asked.size, PAGE_BYTES) };
+    const page: Page = { ...asked, size: pageWithin(lengths, asked.size) };
     await this.reads.record<StateRead>(actor, row.organization, shownState(row, 'outputs'));
     return this.send({ outputs: shownOf(outputs, page), values }, (data) =>
       pageDocument(data, page, outputs.length, request.url),

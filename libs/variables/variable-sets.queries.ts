@@ -16,7 +16,7 @@ import {
   type Permission,
   type Place,
 } from '#access';
-import { limitOf, listedIn, shownOf, type Listed, type Page } from '#json-api';
+import { limitBy, listedIn, shownOf, sizeWithin, type Listed, type Page } from '#json-api';
 import type { Kind, Targets } from './variable-set.js';
 import { NONE_STORED, type StoredVariables } from './variable.js';
 import { ownerOf, setsReaching, storedBeside } from './variables.queries.js';
@@ -70,6 +70,27 @@ export const variableSetFor = async (database: Database, actor: Actor, id: strin
 const isFound = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(s.name)) > 0` : sql`true`;
 
+/** A page of sets. Its size may be less than the one that was asked for, if variables come along. */
+export type ListedSets = Listed<VariableSetRow> & { readonly pageSize: number };
+
+/** What is asked for of a list of sets. */
+export type SetsAsked = {
+  readonly page: Page;
+  readonly search: string | undefined;
+  /** Whether the variables of the sets come along. */
+  readonly withVariables: boolean;
+};
+
+/** The size of each page of the sets `s` under a condition: an SQL expression. */
+const sizeOf = ({ page, search, withVariables }: SetsAsked, condition: Sql): Sql =>
+  withVariables
+    ? sizeWithin(
+        page,
+        sql`select sum(octet_length(v.value)) from variable_sets s join variables v on v.owner = s.id
+             where ${condition} and ${isFound(search)} group by s.id`,
+      )
+    : sql`${page.size}::bigint`;
+
 /**
  * The organization's sets. Who sees them all by standing gets one page from the query; others get those of projects where
  * their teams may read them, which are few, and which only the permission table can tell.
@@ -78,33 +99,35 @@ export const listVariableSets = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
-  search: string | undefined,
-): Promise<Listed<VariableSetRow>> => {
-  const { size, number } = page;
-  const found = await database.slowRows<VariableSetRow & { owner: string; whole: boolean; total: number }>(
+  asked: SetsAsked,
+): Promise<ListedSets> => {
+  const { page, search } = asked;
+  type Found = VariableSetRow & { owner: string; whole: boolean; pageSize: number; total: number };
+  const found = await database.slowRows<Found>(
     actor,
     sql`
-    select owner.id as owner, owner.whole, page.*,
+    select owner.id as owner, owner.whole, owner."pageSize", page.*,
            (select count(*) from variable_sets s where s.organization = owner.id and ${isFound(search)}) as total
-      from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole
+      from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole,
+                   ${sizeOf(asked, sql.raw('s.organization = organizations.id'))} as "pageSize"
               from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
         select ${columns(actor)} ${from(actor)}
          where s.organization = owner.id and ${isFound(search)}
            and (owner.whole or ${isGrantedProject(actor, sql.raw('s.project'))})
          order by s.name
-         limit case when owner.whole then ${size}::bigint end
-        offset case when owner.whole then ${(number - 1) * size}::bigint end) page on true
+         limit case when owner.whole then owner."pageSize" end
+        offset case when owner.whole then ${page.number - 1}::bigint * owner."pageSize" end) page on true
      order by page.name`,
   );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
+  const { pageSize } = first;
   const listed = listedIn(found);
-  if (first.whole) return listed;
+  if (first.whole) return { ...listed, pageSize };
   const visible = listed.rows.filter((row) => may(actor, 'read-variable-sets', row));
-  return { rows: shownOf(visible, page), total: visible.length };
+  return { rows: shownOf(visible, { ...page, size: pageSize }), total: visible.length, pageSize };
 };
 
 /** What sets reach: a workspace, or a project with all that is in it. */
@@ -131,25 +154,26 @@ export const listReaching = async (
   database: Database,
   actor: Actor,
   reached: Reached,
-  page: Page,
-  search: string | undefined,
-): Promise<Listed<VariableSetRow>> => {
+  asked: SetsAsked,
+): Promise<ListedSets> => {
+  const { page, search } = asked;
   const { permission, owner, reaches } = reachedBy(actor, reached);
-  const found = await database.slowRows<VariableSetRow & { place: Place; total: number }>(
+  const found = await database.slowRows<VariableSetRow & { place: Place; pageSize: number; total: number }>(
     actor,
     sql`
-    select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*,
+    select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*, sized."pageSize",
            (select count(*) from variable_sets s where ${reaches} and ${isFound(search)}) as total
       from ${permittedPlaces(actor, permission, owner)} owner
+     cross join lateral (select ${sizeOf(asked, reaches)} as "pageSize" offset 0) sized
       left join lateral (
         select ${columns(actor)} ${from(actor)} where ${reaches} and ${isFound(search)}
-         order by s.name ${limitOf(page)}) page on true
+         order by s.name ${limitBy(page, sql.raw('sized."pageSize"'))}) page on true
      order by page.name`,
   );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, permission, first.place);
-  return listedIn(found);
+  return { ...listedIn(found), pageSize: first.pageSize };
 };
 
 /** A workspace or project that a command names, where the organization has it. */

@@ -8,6 +8,7 @@ import {
   document,
   pageDocument,
   pageOf,
+  pageWithin,
   parameter,
   parseBody,
   shownOf,
@@ -39,6 +40,9 @@ const wholePage = (total: number): Page => ({ number: 1, size: Math.max(total, 1
 
 /** A value has at most 256 KiB, and JSON may need two bytes for each of its characters. */
 const VARIABLE_BODY_BYTES = 1024 * 1024;
+
+/** As many as a workspace has of its own, which clients read in one request. */
+const MOST_AT_ONCE = 1_000;
 
 const FILTERS = ['filter[organization][name]', 'filter[workspace][name]'] as const;
 
@@ -118,9 +122,11 @@ export class VarsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const asked = askedPage(query);
     const { variables: all, ...owned } = await effectiveVariables(this.database, actor, workspace);
-    const page = asked ?? wholePage(all.length);
+    const asked = askedPage(query) ?? wholePage(all.length);
+    // Each set may have as much as one page: a list of many sets ends early.
+    const lengths = all.map(({ value }) => Buffer.byteLength(value ?? ''));
+    const page = { ...asked, size: pageWithin(lengths, Math.min(asked.size, MOST_AT_ONCE)) };
     const shown = shownOf(all, page);
     await this.recordList(owned, shown.length, actor);
     return pageDocument(shown.map(variableResource), page, all.length, request.url);

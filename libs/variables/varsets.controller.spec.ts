@@ -511,6 +511,72 @@ describe('all variables of a workspace', () => {
   });
 });
 
+describe('a list with more than 4 MB of values', () => {
+  type PageOf = { ids: string[]; bytes: number; next: string | null; pagination: Record<string, number | null> };
+
+  const pageAt = async (url: string): Promise<PageOf> => {
+    const { body, text } = answered(await server.get(url), 200);
+    const { links, meta } = body as { links: { next: string | null }; meta: { pagination: PageOf['pagination'] } };
+    return { ids: idsIn(body), bytes: text.length, next: links.next, pagination: meta.pagination };
+  };
+
+  /** Follows the numbers of the next pages with the page size that was first asked for, as go-tfe does. */
+  const byNumbers = async (url: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let number: number | null = 1; number !== null;) {
+      const page: PageOf = await pageAt(`${url}page%5Bsize%5D=100&page%5Bnumber%5D=${number}`);
+      ids.push(...page.ids);
+      number = page.pagination['next-page'] ?? null;
+    }
+    return ids;
+  };
+
+  const byLinks = async (url: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let next: string | null = url; next !== null;) {
+      const page: PageOf = await pageAt(next);
+      ids.push(...page.ids);
+      ({ next } = page);
+    }
+    return ids;
+  };
+
+  it('ends its pages early, and clients find each item once by links and by numbers', async () => {
+    const { organization, list, workspace } = await fresh();
+    const value = 'x'.repeat(250 * 1_024);
+    const sets: string[] = [];
+    const variables: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const data = Array.from({ length: 7 }, (_, n) => ({
+        type: 'vars',
+        attributes: { key: `${name}${n}`, value, category: 'terraform' },
+      }));
+      const body = resource('varsets', { name, global: true }, { vars: { data } });
+      const made = answered(await server.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body.data;
+      sets.push(made.id as string);
+      variables.push(...(made.relationships.vars.data as { id: string }[]).map(({ id }) => id));
+    }
+    const one = await workspace('one');
+    for (const [path, ids] of [
+      [`${list}?include=vars&`, sets],
+      [`/api/v2/workspaces/${one}/varsets?include=vars&`, sets],
+      [`/api/v2/workspaces/${one}/all-vars?`, variables],
+    ] as const) {
+      const first = await pageAt(path);
+      expect(first.bytes).toBeLessThan(5 * 1024 * 1024);
+      expect(first.pagination).toMatchObject({
+        'page-size': first.ids.length,
+        'total-pages': Math.ceil(ids.length / first.ids.length),
+        'total-count': ids.length,
+      });
+      expect(await byLinks(path)).toEqual(ids);
+      expect(await byNumbers(path)).toEqual(ids);
+    }
+    // Without the variables, the list is short.
+    expect((await pageAt(list)).ids).toEqual(sets);
+  });
+});
+
 describe('who may', () => {
   const tries = async (api: Api, set: { id: string }, organization: string, parent: object): Promise<number[]> => {
     const target = identifiers('workspaces');

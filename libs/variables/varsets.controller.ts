@@ -15,8 +15,6 @@ import {
   readRelated,
   related,
   type Document,
-  type Listed,
-  type Page,
   type Query as QueryOf,
   type Related,
   type Resource,
@@ -32,7 +30,9 @@ import {
   listReaching,
   listVariableSets,
   variableSetFor,
+  type ListedSets,
   type Reached,
+  type SetsAsked,
   type VariableSetRow,
 } from './variable-sets.queries.js';
 import type { VariableRead } from './reads.events.js';
@@ -45,6 +45,12 @@ const SET_BODY_BYTES = 2 * 1024 * 1024;
 
 const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
 type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+
+const askedIn = (query: QueryOf, includes: Includes): SetsAsked => ({
+  page: pageOf(query),
+  search: parameter(query, 'q'),
+  withVariables: includes?.has('vars') ?? false,
+});
 
 @Controller('api/v2')
 export class VarsetsController {
@@ -62,9 +68,9 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    const listed = await listVariableSets(this.database, actor, organization, page, parameter(query, 'q'));
-    return this.page(listed, includes, { page, request, actor });
+    const asked = askedIn(query, includes);
+    const listed = await listVariableSets(this.database, actor, organization, asked);
+    return this.page(listed, includes, { asked, request, actor });
   }
 
   /** Under the second name pytfe asks for it. */
@@ -203,16 +209,17 @@ export class VarsetsController {
     actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    const listed = await listReaching(this.database, actor, reached, page, parameter(query, 'q'));
-    return this.page(listed, includes, { page, request, actor });
+    const asked = askedIn(query, includes);
+    const listed = await listReaching(this.database, actor, reached, asked);
+    return this.page(listed, includes, { asked, request, actor });
   }
 
   private async page(
-    { rows, total }: Listed<VariableSetRow>,
+    { rows, total, pageSize }: ListedSets,
     includes: Includes,
-    { page, request, actor }: { readonly page: Page; readonly request: FastifyRequest; readonly actor: Actor },
+    { asked, request, actor }: { readonly asked: SetsAsked; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
+    const page = { ...asked.page, size: pageSize };
     const included = await this.included(rows, includes, actor);
     return pageDocument(rows.map(variableSetResource), page, total, request.url, included);
   }
