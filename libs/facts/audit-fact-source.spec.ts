@@ -10,8 +10,8 @@ const registered: AuditFactSourceEvent = {
   data: { source: SOURCE, description: 'Policies' },
 };
 const removed: AuditFactSourceEvent = { type: 'AuditFactSourceRemoved', data: { source: SOURCE } };
-const register = (source = SOURCE, description = 'Policies') =>
-  ({ type: 'RegisterAuditFactSource', data: { source, description } }) as const;
+const register = (source = SOURCE, description = 'Policies', others = 0) =>
+  ({ type: 'RegisterAuditFactSource', data: { source, description, registered: others } }) as const;
 const remove = { type: 'RemoveAuditFactSource', data: {} } as const;
 
 describe('a source of facts', () => {
@@ -33,6 +33,15 @@ describe('a source of facts', () => {
     ['x'.repeat(201), 'Source is too long (at most 200 characters)'],
   ])('refuses the source %j', (source, detail) => {
     given().when(register(source)).refuses('unprocessable', detail);
+  });
+
+  it('is refused if the organization has a hundred already', () => {
+    given()
+      .when(register(SOURCE, 'Policies', 99))
+      .yields(registered);
+    given()
+      .when(register(SOURCE, 'Policies', 100))
+      .refuses('unprocessable', 'There are too many sources (at most 100 in an organization). Remove one first');
   });
 
   it('refuses a description of more than 500 characters', () => {

@@ -10,7 +10,8 @@ export type AuditFactSourceEvent =
   | Message<'AuditFactSourceRemoved', { source: string }>;
 
 export type AuditFactSourceCommand =
-  | Message<'RegisterAuditFactSource', { source: string; description: string }>
+  /** `registered`: how many sources the organization has already. */
+  | Message<'RegisterAuditFactSource', { source: string; description: string; registered: number }>
   | Message<'RemoveAuditFactSource', Record<never, never>>;
 
 export type AuditFactSource =
@@ -18,6 +19,8 @@ export type AuditFactSource =
 
 export const SOURCE_MAX = 200;
 export const DESCRIPTION_MAX = 500;
+/** More services than an organization runs. Every batch of facts is compared with the sources. */
+export const SOURCES_MAX = 100;
 
 /** The same rule as for the `source` of a fact: one word of visible characters. */
 const ONE_WORD = /^[^\p{C}\p{Z}]+$/u;
@@ -40,8 +43,11 @@ export const auditFactSource: Decider<AuditFactSource, AuditFactSourceCommand, A
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    RegisterAuditFactSource: ({ source, description }, state) => {
+    RegisterAuditFactSource: ({ source, description, registered }, state) => {
       if (state.status !== 'absent') throw conflict('The source exists already');
+      if (registered >= SOURCES_MAX) {
+        throw unprocessable(`There are too many sources (at most ${SOURCES_MAX} in an organization). Remove one first`);
+      }
       checkSource(source);
       checkDescription(description);
       return [{ type: 'AuditFactSourceRegistered', data: { source, description } }];

@@ -66,6 +66,17 @@ describe('sources of facts', () => {
     expect(answered(await server.get(path), 200).body.data).toEqual([]);
   });
 
+  it('are at most a hundred in an organization', async () => {
+    const { name, path } = await makeOrganizationWithPath();
+    const another = (n: number) =>
+      server.post(path, resource('audit-fact-sources', { source: `https://${n}.example` }));
+    await Promise.all(Array.from({ length: 99 }, (_, n) => another(n)));
+    await registerSource(server, name);
+    const { body } = answered(await another(100), 422);
+    expect(body.errors).toMatchObject([{ detail: expect.stringMatching(/^There are too many sources \(at most 100/) }]);
+    expect(answered(await server.get(path), 200).body.meta.pagination['total-count']).toBe(100);
+  });
+
   it('are recorded in the audit trail as updates of the organization', async () => {
     const { name, id } = await makeOrganizationWithPath();
     const auditor = server.as(await makeOrganizationToken(server, name));

@@ -1,9 +1,14 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
 import { EventStore, firstRow, refuseTakenName, unborn, unchanged } from '#event-store';
-import { contextOf, placeInOrganization, type Actor } from '#access';
+import { contextOf, type Actor } from '#access';
 import { auditFactSource } from './audit-fact-source.js';
-import { auditFactSourceById, auditFactSourceFor, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
+import {
+  auditFactSourceById,
+  auditFactSourceFor,
+  placeForSource,
+  type AuditFactSourceRow,
+} from './audit-fact-sources.queries.js';
 
 export class RegisterAuditFactSource extends Command<AuditFactSourceRow> {
   constructor(
@@ -40,10 +45,11 @@ export class RegisterAuditFactSourceHandler implements ICommandHandler<RegisterA
       .handle({
         decider: auditFactSource,
         load: async () => {
-          const place = await placeInOrganization(this.store.database, actor, 'manage-audit-trail', organization);
+          const place = await placeForSource(this.store.database, actor, organization);
           return { ...unborn(id, auditFactSource), place };
         },
-        command: () => ({ type: 'RegisterAuditFactSource', data: { source, description } }) as const,
+        command: ({ place: { registered } }) =>
+          ({ type: 'RegisterAuditFactSource', data: { source, description, registered } }) as const,
         organization: ({ place }) => place.organization,
         holding: ({ place }) => [unchanged(place.organization, place.version)],
         context: contextOf(actor),

@@ -16,6 +16,30 @@ const COLUMNS = sql.raw('f.id, f.organization, f.source, f.description, f.create
 export const auditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
 
+/** Where a source would be registered. */
+export type PlaceForSource = {
+  readonly organization: string;
+  readonly version: number;
+  /** How many sources the organization has. */
+  readonly registered: number;
+};
+
+/** Returns the organization if the caller may manage its audit trail. */
+export const placeForSource = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+): Promise<PlaceForSource> => {
+  const row = await database.row<PlaceForSource>(sql`
+    select o.id as organization, s.version,
+           (select count(*) from audit_fact_sources f where f.organization = o.id) as registered
+      from organizations o join event_store.streams s on s.stream = o.id
+     where o.name = ${organizationName} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'manage-audit-trail', row);
+  return row;
+};
+
 type AuditFactSourceForCommand = AuditFactSourceRow & {
   readonly snapshot: Snapshot;
   readonly held: readonly Held[];
