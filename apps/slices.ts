@@ -13,12 +13,12 @@ import {
 import { factsSlice } from '#facts';
 import { historySlice } from '#history';
 import type { Settings } from '#host';
-import type { Clock, Ids } from '#kernel';
+import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
 import { abandonedUploads, registrySlice, releaseSweeper } from '#registry';
 import { retentionChore, retentionSlice } from '#retention';
-import { configurationSweeper, runsSlice } from '#runs';
+import { configurationSweeper, runsSlice, waitingRemoteRuns } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';
 import { tagsSlice } from '#tags';
@@ -61,15 +61,17 @@ type Tools = {
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
 };
 
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
 export const chores = (
-  { store, forgetting, blobs, clock, ids }: Tools,
+  { store, forgetting, blobs, clock, ids, logger }: Tools,
   { edition, retentionCheckMs }: Pick<Settings, 'edition' | 'retentionCheckMs'>,
 ): readonly Chore[] => [
   forgottenNames(forgetting),
   pruningChore(store.database, clock),
   ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids, retentionCheckMs)]),
   abandonedUploads(store.database, blobs, clock),
+  waitingRemoteRuns(store.database, clock, logger),
 ];

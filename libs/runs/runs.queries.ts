@@ -58,6 +58,10 @@ const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE
 
 const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
 
+/** Whether the run `r` waits in `remote` mode for an executor, and no agent pool may be that: beside `AROUND`. */
+export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
+  and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
+
 export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verify, viewsOf } from '#event-store';
+import { verify, viewsOf, type Database } from '#event-store';
 import { agentsSlice } from '#agents';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { oneRound } from '../../test/support/chores.js';
+import { StandingClock } from '../../test/support/clocks.js';
 import {
   answered,
   giveProject,
@@ -19,6 +21,7 @@ import {
   related,
   resource,
 } from '../../test/support/seeds.js';
+import { waitingRemoteRuns } from './waiting-remote-runs.chore.js';
 
 let server: TestServer;
 /** A member whose team has `manage-agent-pools` and nothing else. */
@@ -205,6 +208,55 @@ describe('a run that waits for an executor', () => {
     const run = await waitingRun(await makeWorkspace(server, 'ended', 'one'));
     answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
     expect(await waitingReason(run)).toBeNull();
+  });
+});
+
+describe('the log of the server', () => {
+  type Line = readonly [level: string, fields: object, text: string];
+
+  const logging = (database: Pick<Database, 'row'>) => {
+    const lines: Line[] = [];
+    const at =
+      (level: string) =>
+      (fields: object, text: string): void =>
+        void lines.push([level, fields, text]);
+    const clock = new StandingClock();
+    const logger = { debug: at('debug'), info: at('info'), warn: at('warn') };
+    const chore = waitingRemoteRuns(database as Database, clock, logger);
+    const round = async (): Promise<readonly Line[]> => {
+      await oneRound(chore);
+      return lines.splice(0);
+    };
+    return { clock, round };
+  };
+
+  it('names runs that wait for a pool that executes remote runs, and forgets them when there is one', async () => {
+    const runsInLog = async (): Promise<number> => {
+      const [line] = await logging(server.database).round();
+      return (line?.[1] as { runs?: number } | undefined)?.runs ?? 0;
+    };
+    await makeOrganization(server, 'logged');
+    const before = await runsInLog();
+    await waitingRun(await makeWorkspace(server, 'logged', 'one'));
+    expect(await runsInLog()).toBe(before + 1);
+    await makeRemotePool(server, 'logged', 'runners');
+    expect(await runsInLog()).toBe(before);
+  });
+
+  it('says so once, then once an hour, and once when none waits any more', async () => {
+    let waiting = { runs: 2, organizations: 1, example: 'acme' };
+    const { clock, round } = logging({ row: () => Promise.resolve(waiting as never) });
+    const warning = [
+      ['warn', { runs: 2, organizations: 1, organization: 'acme' }, expect.stringMatching(/remote-runs-enabled/)],
+    ];
+    expect(await round()).toEqual(warning);
+    clock.pass({ minutes: 59 });
+    expect(await round()).toEqual([]);
+    clock.pass({ minutes: 1 });
+    expect(await round()).toEqual(warning);
+    waiting = { runs: 0, organizations: 0, example: '' };
+    expect(await round()).toEqual([['info', {}, expect.stringMatching(/^no run waits/)]]);
+    expect(await round()).toEqual([]);
   });
 });
 
