@@ -1,16 +1,62 @@
-import { z } from 'zod';
+import { count, limit, wholeNumber } from './variable-forms.js';
 import { variable } from './variable.js';
 
-/** A whole number in this range, or `off`, which becomes null: no limit. */
-const limit = (least: number, most: number, otherwise: number) =>
-  z
-    .string()
-    .refine(
-      (text) => text === 'off' || (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most),
-      `must be a whole number from ${least} to ${most}, or off`,
-    )
-    .transform((text) => (text === 'off' ? null : Number(text)))
-    .default(otherwise);
+/** What reads may take of Postgres. */
+export const readVariables = {
+  CADASTRE_READ_TIMEOUT_SECONDS: variable(
+    '5',
+    'after so many seconds Postgres cancels an ordinary read, and its request is answered with 503',
+    wholeNumber(1, 600, 5),
+  ),
+  CADASTRE_SLOW_READ_TIMEOUT_SECONDS: variable(
+    '15',
+    'the same for slow reads: lists, searches, exports, reads of the past',
+    wholeNumber(1, 600, 15),
+  ),
+  CADASTRE_SLOW_CONNECTIONS: variable(
+    '4',
+    'connections of each process to Postgres for slow reads; each runs one at a time',
+    wholeNumber(2, 100, 4),
+  ),
+  CADASTRE_SLOW_READS_PER_CALLER: variable(
+    '2',
+    'slow reads of one caller that run at the same time; fewer than CADASTRE_SLOW_CONNECTIONS',
+    wholeNumber(1, 99, 2),
+  ),
+} as const;
+
+/** What requests may take of a gateway: connections, time, memory. */
+export const requestVariables = {
+  CADASTRE_INLINE_STATE_MAX_MIB: variable(
+    '10',
+    'the largest state within a request that creates a state version, in MiB; larger states use the signed upload',
+    wholeNumber(1, 100, 10),
+  ),
+  CADASTRE_PROVIDER_MAX_MIB: variable(
+    '1024',
+    'the largest zip of a provider that may be uploaded, in MiB',
+    wholeNumber(1, 65_536, 1_024),
+  ),
+  CADASTRE_MAX_CONNECTIONS: count(1_000, 'most connections of one gateway; more get 503'),
+  CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: count(
+    500,
+    'most connections from one address; CADASTRE_TRUSTED_PROXIES are not limited',
+  ),
+  CADASTRE_REQUEST_TIMEOUT_SECONDS: count(30, 'time for the body of a request to arrive; uploads have a rate instead'),
+  CADASTRE_UPLOAD_MIN_RATE: count(1_024, 'slowest upload of a file, in bytes a second, on average over 30 seconds'),
+  CADASTRE_BODY_MEMORY_MIB: count(
+    64,
+    'most memory of all JSON bodies that are being received, in MiB; at least one request with the largest states',
+    2,
+  ),
+  CADASTRE_BODY_MEMORY_PER_CALLER_MIB: count(32, 'the same for one caller, in MiB', 2),
+  CADASTRE_FACTS_LIMIT: variable(
+    '2000',
+    'facts that an organization can report in ten seconds, by REST and Kafka together, at least 1000; or off',
+    // One request can have 1000 facts; a lower limit would never accept it.
+    limit(1_000, 1_000_000, 2_000),
+  ),
+} as const;
 
 /** What callers may use of the server. */
 export const limitVariables = {
