@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,6 @@ export type Product = {
   remove(): Promise<void>;
 };
 
-const ROOT = join(import.meta.dirname, '../..');
 const POLL_MS = 20;
 const START_TIMEOUT_MS = 60_000;
 
@@ -78,12 +77,10 @@ export const contentOf = (file: string): string => {
   }
 };
 
-/** A copy: the build is replaced as a whole by everybody who runs a test, and these tests start it again and again. */
-const copyOfTheBuild = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'cadastre-product-'));
-  await cp(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-  await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+/** The copy of the build that the global set-up has made. */
+const buildFolder = (): string => {
+  const folder = process.env['CADASTRE_TEST_BUILD'];
+  if (!folder) throw new Error('CADASTRE_TEST_BUILD is not set: run the tests with npm test');
   return folder;
 };
 
@@ -135,13 +132,14 @@ const follow = (child: ChildProcessByStdio<null, Readable, Readable>): Running =
 };
 
 export const makeProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
-  const build = await copyOfTheBuild();
+  const build = buildFolder();
   const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
   const [port] = await freePorts();
   const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
   const env = {
     // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs the tests is not meant.
     PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['CADASTRE_TEST_COMPILE_CACHE'] ?? '',
     PORT: String(port),
     CADASTRE_DATA: dataFolder,
     CADASTRE_TLS: 'off',
@@ -221,7 +219,6 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
       if (server && !server.over()) await end('SIGKILL');
       await until(() => postgres() === '', 'its Postgres has ended');
       await rm(dataFolder, { recursive: true, force: true });
-      await rm(build, { recursive: true, force: true });
     },
   };
 };
