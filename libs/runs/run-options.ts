@@ -7,6 +7,10 @@ export type RunOptions = {
   readonly refreshOnly: boolean;
   readonly replaceAddrs: readonly string[];
   readonly targetAddrs: readonly string[];
+  /** Terraform actions that the run invokes. */
+  readonly invokeActionAddrs: readonly string[];
+  /** Folders with policies. Cadastre evaluates none: they are kept for executors. */
+  readonly policyPaths: readonly string[];
   readonly planOnly: boolean;
   readonly savePlan: boolean;
   readonly autoApply: boolean;
@@ -24,6 +28,8 @@ export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' |
   refreshOnly: false,
   replaceAddrs: [],
   targetAddrs: [],
+  invokeActionAddrs: [],
+  policyPaths: [],
   savePlan: false,
   allowEmptyApply: false,
   allowConfigGeneration: false,

@@ -6,6 +6,7 @@ import type { RunOptions } from './run-options.js';
 import { allows, isFinal, isInHand, MACHINE, RUN_STATUSES, type RunStatus } from './run-status.js';
 import { holdsWorkspace, STATUS_AFTER, type KnownRun, type Run } from './run-state.js';
 import { run, type Progress, type RunCommand, type RunEvent } from './run.js';
+import { runEvents } from './runs.events.js';
 
 const { given } = specify(run);
 
@@ -19,6 +20,8 @@ const options: RunOptions = {
   refreshOnly: false,
   replaceAddrs: [],
   targetAddrs: [],
+  invokeActionAddrs: [],
+  policyPaths: [],
   planOnly: false,
   savePlan: false,
   autoApply: false,
@@ -314,5 +317,13 @@ describe('the machine', () => {
     );
     // No run rests there: who confirms queues.
     expect(RUN_STATUSES.filter((status) => !visited.has(status))).toEqual(['confirmed']);
+  });
+});
+
+describe('an event of an earlier version', () => {
+  it('gets no actions to invoke and no paths of policies', () => {
+    const { invokeActionAddrs: _, policyPaths: __, ...before } = options;
+    const old = { workspace: 'ws-1', options: before };
+    expect(runEvents.RunCreated.upcast?.[1]?.(old)).toEqual({ workspace: 'ws-1', options });
   });
 });

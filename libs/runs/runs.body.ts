@@ -18,6 +18,8 @@ const createBody = resourceBody(
       'refresh-only': flag,
       'replace-addrs': addresses.nullish(),
       'target-addrs': addresses.nullish(),
+      'invoke-action-addrs': addresses.nullish(),
+      'policy-paths': addresses.nullish(),
       'plan-only': flag,
       'save-plan': flag,
       'auto-apply': flag,

@@ -72,6 +72,8 @@ describe('a run', () => {
         'refresh-only': false,
         'replace-addrs': null,
         'target-addrs': null,
+        'invoke-action-addrs': null,
+        'policy-paths': null,
         source: 'tfe-api',
         status: 'plan_queued',
         'status-timestamps': { 'plan-queueable-at': expect.any(String), 'plan-queued-at': expect.any(String) },
@@ -101,6 +103,8 @@ describe('a run', () => {
       refresh: false,
       'target-addrs': ['aws_a.b'],
       'replace-addrs': ['aws_c.d[0]'],
+      'invoke-action-addrs': ['action.aws_lambda_invoke.a'],
+      'policy-paths': ['./policies', './more'],
       'plan-only': true,
       'terraform-version': '1.13.4',
       'allow-config-generation': true,
@@ -310,6 +314,11 @@ describe('what is told of a run', () => {
       attributes: { description: 'why', 'created-at': expect.stringMatching(/Z$/) },
     });
     expect(data[2].relationships.actor.data.id).toBe(pool);
+    const named = (await show(run)).relationships['run-events'];
+    expect(named).toEqual({
+      data: data.map(({ id }: { id: string }) => ({ type: 'run-events', id })),
+      links: { related: `/api/v2/runs/${run}/run-events` },
+    });
     const types = (included as { type: string }[]).map(({ type }) => type).toSorted();
     expect(types).toEqual(['comments', 'users', 'users']);
     const shown = answered(await server.get(`/api/v2/run-events/${data[0].id}`), 200).body.data;

@@ -60,6 +60,9 @@ export type RunView = {
 /** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
 const toPerson = (person: Somebody | null) => toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
 
+/** Decoders skip null. */
+const orNull = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
+
 /** A run as every endpoint renders it. */
 export const runResource = (row: RunRow, { actor, now, variables }: RunView): Resource => {
   const self = `/api/v2/runs/${row.id}`;
@@ -82,19 +85,21 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
       'debugging-mode': options.debuggingMode,
       ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
       'has-changes': row.hasChanges,
+      'invoke-action-addrs': orNull(options.invokeActionAddrs),
       'is-destroy': options.isDestroy,
       message: row.message,
       permissions: permissionsOf(row, actor),
       'plan-only': options.planOnly,
+      'policy-paths': orNull(options.policyPaths),
       'position-in-queue': row.position,
       refresh: options.refresh,
       'refresh-only': options.refreshOnly,
-      'replace-addrs': options.replaceAddrs.length > 0 ? options.replaceAddrs : null,
+      'replace-addrs': orNull(options.replaceAddrs),
       'save-plan': options.savePlan,
       source: row.source,
       status,
       'status-timestamps': timestampsOf(row),
-      'target-addrs': options.targetAddrs.length > 0 ? options.targetAddrs : null,
+      'target-addrs': orNull(options.targetAddrs),
       'terraform-version': options.terraformVersion,
       'trigger-reason': 'manual',
       variables,
@@ -114,7 +119,7 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
       'input-state-version': { data: null },
       plan: toOne('plans', planId(row.id), `${self}/plan`),
       'policy-checks': toMany('policy-checks', []),
-      'run-events': linkTo(`${self}/run-events`),
+      'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
       'task-stages': toMany('task-stages', []),
       workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
       'workspace-run-alerts': toMany('workspace-run-alerts', []),

@@ -12,6 +12,8 @@ const options = z.strictObject({
   refreshOnly: z.boolean(),
   replaceAddrs: z.array(z.string()),
   targetAddrs: z.array(z.string()),
+  invokeActionAddrs: z.array(z.string()),
+  policyPaths: z.array(z.string()),
   planOnly: z.boolean(),
   savePlan: z.boolean(),
   autoApply: z.boolean(),
@@ -51,10 +53,19 @@ const told = (action: string) => ({ resource: 'run', action });
 /** The trail tells what people did; what became of it is in the run's own events. */
 const progress = { unaudited: 'what an executor reports is told by the events of the run' };
 
+/** Version 1 had neither actions to invoke nor paths of policies. */
+const withActionsAndPolicies = (data: unknown): unknown => {
+  const { options: before, ...rest } = data as { readonly options: object };
+  return { ...rest, options: { ...before, invokeActionAddrs: [], policyPaths: [] } };
+};
+
 /** Schemas, topics and audit rows of everything that happens to a run. */
 export const runEvents: EventKinds<RunEvent> = {
-  RunCreated: kind<'RunCreated'>(
-    z.strictObject({
+  RunCreated: {
+    schemaVersion: 2,
+    upcast: { 1: withActionsAndPolicies },
+    topic: 'runs',
+    schema: z.strictObject({
       workspace: z.string(),
       configurationVersion: z.string(),
       message: z.string(),
@@ -62,9 +73,9 @@ export const runEvents: EventKinds<RunEvent> = {
       createdBy: person,
       options,
     }),
-    { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
-    ({ createdBy }) => nameAt('createdBy', createdBy),
-  ),
+    audit: { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
+    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
+  },
   RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens by itself when the workspace is free' }),
   RunStageReached: kind<'RunStageReached'>(
     z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<Stage>, message }),

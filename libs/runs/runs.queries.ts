@@ -37,6 +37,7 @@ export type RunRow = {
   /** How many must end before its turn comes; 0 when it has come. */
   readonly position: number;
   readonly comments: readonly string[];
+  readonly runEvents: readonly string[];
   /** Values of its own variables, as the vault keeps them; null where it has none. */
   readonly sealedVariables: string | null;
   /** What the caller's teams have been given on its workspace. */
@@ -74,6 +75,7 @@ export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organiz
                                             and (ahead.created_at, ahead.id) < (r.created_at, r.id))
        else 0 end as position,
   array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
+  array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
   case when r.options -> 'variables' <> '[]' then ${sealed(sql.raw('r.id'))} end as "sealedVariables"`;
 
 export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
