@@ -29,6 +29,7 @@ const actor: Actor = {
   token: 'at-1',
   subjects: '{team-1}',
   epoch: 3,
+  snapshot: null,
   request: { id: 'a-request', address: '192.0.2.1', userAgent: 'terraform' },
 };
 

@@ -36,6 +36,8 @@ export type Identity = {
   /** What this depends on, as a Postgres array of ids, and the sum of its epochs when this was read (fresh.ts). */
   readonly subjects: string;
   readonly epoch: number;
+  /** The transactions that this was read after; null if the subjects are few. */
+  readonly snapshot: string | null;
 };
 
 /** The caller of one request. */

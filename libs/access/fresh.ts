@@ -15,9 +15,32 @@ export const fresh = (actor: Identity): Sql =>
 const hasToken = ({ token }: Identity): Sql =>
   token === null ? sql`true` : sql`exists (select from access.token_hashes where token = ${token})`;
 
+/** Callers with more subjects than this are compared with what has changed first: a sum over 1,000 subjects takes 3 to 5 ms. */
+export const MANY_SUBJECTS = 32;
+
+/** If more subjects have changed than this, the sum is as cheap as a comparison with each of them. */
+export const MOST_CHANGED = 500;
+
+const hasEpoch = (actor: Identity): Sql =>
+  actor.snapshot === null ? hasSum(actor) : sql`(${isUntouched(actor, actor.snapshot)} or ${hasSum(actor)})`;
+
 /** Epochs only grow: if their sum is the same, so is each of them. */
-const hasEpoch = ({ subjects, epoch }: Identity): Sql =>
+const hasSum = ({ subjects, epoch }: Identity): Sql =>
   sql`${epoch}::bigint = (select coalesce(sum(epoch), 0) from access.epochs where subject = any (${subjects}::text[]))`;
+
+/**
+ * Whether none of the caller's subjects is among those that changed after the caller was read. False may also mean that too
+ * many have changed to tell. In a restored database, rows can name transactions that are still to come: these are no
+ * changes. The order makes Postgres use the index; without it, Postgres prefers to read the table until it has found as
+ * many rows as the limit allows.
+ */
+const isUntouched = ({ subjects }: Identity, snapshot: string): Sql => sql`
+  (select count(*) < ${MOST_CHANGED} and not coalesce(bool_or(subject in (select unnest(${subjects}::text[]))), false)
+     from (select subject from access.epochs
+            where changed >= pg_snapshot_xmin(${snapshot}::pg_snapshot)
+              and changed < pg_snapshot_xmax(pg_current_snapshot())
+              and not pg_visible_in_snapshot(changed, ${snapshot}::pg_snapshot)
+            order by changed desc limit ${MOST_CHANGED}) recent)`;
 
 /** The subject that stands for all members of an organization, as an SQL expression: what changes the access of all of them. */
 export const membersOf = (organization: Sql): Sql => sql`${organization} || ' members'`;

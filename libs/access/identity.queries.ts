@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { standingsOf, type Identity, type Standing, type TeamRow, type TokenKind } from './actor.js';
-import { membersOf } from './fresh.js';
+import { MANY_SUBJECTS, membersOf } from './fresh.js';
 
 type IdentityRow = {
   readonly token: string | null;
@@ -13,6 +13,7 @@ type IdentityRow = {
   readonly expiredAt: string | null;
   readonly subjects: string;
   readonly epoch: number;
+  readonly snapshot: string | null;
   readonly teams: readonly TeamRow[];
   readonly memberOf: readonly string[];
   readonly closedTo: readonly string[];
@@ -29,6 +30,7 @@ const identityRow = (t: Sql): Sql => sql`
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
+         case when cardinality(depends.on_subjects) > ${MANY_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
          teams.list as teams, memberships.organizations as "memberOf",
          array(select closed.id from organizations closed
                 where t.kind = 'user' and not (closed.settings ->> 'userTokensEnabled')::boolean
@@ -95,6 +97,7 @@ const identityOf = (row: IdentityRow): Identity => ({
   token: row.token,
   subjects: row.subjects,
   epoch: row.epoch,
+  snapshot: row.snapshot,
 });
 
 const BY_KIND = {

@@ -20,6 +20,7 @@ const identity = (standing: readonly Standing[], more: Partial<Identity> = {}): 
   token: null,
   subjects: '{}',
   epoch: 0,
+  snapshot: null,
   ...more,
 });
 

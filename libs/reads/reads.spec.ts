@@ -20,6 +20,7 @@ const actor = (id: string): Actor => ({
   token: null,
   subjects: '{}',
   epoch: 0,
+  snapshot: null,
   request: { id: null, address: '192.0.2.1', userAgent: null },
 });
 

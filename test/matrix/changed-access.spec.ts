@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Authenticator } from '#access';
+import { sql } from '#kernel';
+import { MANY_SUBJECTS, MOST_CHANGED } from '../../libs/access/fresh.js';
 import {
   answered,
   makeAgentToken,
@@ -321,7 +323,7 @@ const answersOf = async (gateway: Gateway | TestServer, site: Site): Promise<Ans
   );
 
 /** Secrets whose identities a gateway reads again from now on. */
-const watchReads = (gateways: readonly { readonly authenticator: Authenticator }[]): ReadonlySet<string> => {
+const watchReads = (gateways: readonly { readonly authenticator: Authenticator }[]): Set<string> => {
   const secrets = new Set<string>();
   for (const { authenticator } of gateways) {
     const forget = authenticator.forget.bind(authenticator);
@@ -439,6 +441,47 @@ describe('a change of access', () => {
         expect((await api.post(teams, resource('teams', { name: `by-${round}` }))).status).toBe(404);
         answered(await api.get(teams), 200);
       }
+    },
+    LONG,
+  );
+
+  it(
+    'reaches a caller in many teams, and only if one of these teams changes',
+    async () => {
+      const name = `many-${(number += 1)}`;
+      await makeOrganization(server, name);
+      const teams: string[] = [];
+      for (let n = 0; n <= MANY_SUBJECTS; n += 1) teams.push(await makeTeam(server, name, `team-${n}`));
+      const [first = '', second = '', third = ''] = teams;
+      const { id, token } = await makeMember(server, name, `joiner-${name}`, teams);
+      const secrets = watchReads([server]);
+      const raise = (...subjects: readonly string[]) =>
+        server.database.rows(sql`select access.raise_epoch(subject) from unnest(${subjects}::text[]) as subject`);
+      const isReadAgain = async (): Promise<boolean> => {
+        secrets.clear();
+        answered(await server.as(token).get(`/api/v2/organizations/${name}`), 200);
+        return secrets.has(token);
+      };
+      await isReadAgain();
+      await raise('user-other');
+      expect(await isReadAgain()).toBe(false);
+      await raise('user-other', first);
+      expect(await isReadAgain()).toBe(true);
+      expect(await isReadAgain()).toBe(false);
+
+      // A change that begins before the caller is read and ends after.
+      const session = await server.database.session();
+      await session.pipeline([sql`begin`, sql`select access.raise_epoch(${second})`]);
+      await raise(id);
+      expect(await isReadAgain()).toBe(true);
+      await session.run(sql`commit`);
+      await session.close();
+      expect(await isReadAgain()).toBe(true);
+
+      await raise(...Array.from({ length: MOST_CHANGED }, (_, n) => `user-other-${n}`));
+      expect(await isReadAgain()).toBe(false);
+      await raise(third);
+      expect(await isReadAgain()).toBe(true);
     },
     LONG,
   );

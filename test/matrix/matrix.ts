@@ -100,6 +100,7 @@ const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
   token: null,
   subjects: '{}',
   epoch: 0,
+  snapshot: null,
 });
 
 const refusalOf = (wanted: readonly Permission[]): string =>
