@@ -1,10 +1,14 @@
 import { checkAll, unprocessable } from './refused.js';
 
-/** A flat tag where `value` is null, else a key-value binding. A key appears once, in order of insertion. */
+/**
+ * A tag of a workspace or project. `value` is null for a flat tag: a binding without a value is the same thing, whether
+ * the request leaves the value out, sends null or sends an empty text (clients.md §8). A key appears once, in order of
+ * insertion.
+ */
 export type Tag = { readonly key: string; readonly value: string | null };
 
 const FLAT = /^[A-Za-z0-9:_-]{1,255}$/;
-const MOST = 500;
+const MAX_TAGS_PER_REQUEST = 500;
 const KEY = /^[A-Za-z0-9_.=+@: -]{1,128}$/;
 export const MAX_BINDINGS = 10;
 const MAX_VALUE = 256;
@@ -19,17 +23,26 @@ export const IN_OWNER = {
 export const placeOfKey = (list: string, bindings: readonly Tag[], key: string): string =>
   `${list}/${bindings.findLastIndex((binding) => binding.key === key)}/attributes/key`;
 
-/** Of bindings and of what is reserved (clients.md §3). */
+/** Returns the value that a binding keeps: null for one without a value. */
+export const valueOfTag = (value: string | null | undefined): string | null => value || null;
+
+/** Checks the key of a binding or of a reserved tag key (clients.md §3). */
 export const checkTagKey = (key: string, pointer: string): void => {
   if (key.trim() === '') throw unprocessable("Key can't be blank", pointer);
   if (!KEY.test(key)) throw unprocessable('Key is invalid', pointer);
 };
 
-/** The rules of each; `pointer` says where in the request the list stood. */
+/**
+ * Checks each binding of a request; `pointer` locates the list there. Clients send every flat tag as a binding without a
+ * value, so such a binding may have the longer name of a flat tag and does not count among the ten.
+ */
 export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
-  if (bindings.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
+  checkNumber(bindings.length, pointer);
+  checkBindingsRoom(bindings, pointer);
   const checks = bindings.flatMap(({ key, value }, index) => [
-    () => checkTagKey(key, `${pointer}/${index}/attributes/key`),
+    () => {
+      if (value !== null || !FLAT.test(key)) checkTagKey(key, `${pointer}/${index}/attributes/key`);
+    },
     () => checkValue(value ?? '', `${pointer}/${index}/attributes/value`),
   ]);
   checkAll(...checks);
@@ -39,13 +52,15 @@ const checkValue = (value: string, pointer: string): void => {
   if (value.length > MAX_VALUE) throw unprocessable('Value is too long (at most 256 characters)', pointer);
 };
 
-export const bindingsAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value !== null);
+const bindingsAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value !== null);
+
+export const flatAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value === null);
 
 export const tagsByKey = (tags: readonly Tag[]): ReadonlyMap<string, Tag> => new Map(tags.map((tag) => [tag.key, tag]));
 
-/** Every key once, at its first place and with its last value. */
+/** Returns every key once, at its first position and with its last value. Events of older logs have empty values. */
 export const mergeTags = (tags: readonly Tag[], added: readonly Tag[] = []): readonly Tag[] => [
-  ...tagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
+  ...tagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value: valueOfTag(value) }))).values(),
 ];
 
 export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): readonly Tag[] => {
@@ -53,13 +68,13 @@ export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): read
   return tags.filter(({ key }) => !gone.has(key));
 };
 
-/** A binding as it was and as it is to be, where that differs; null: there was none, or there is to be none. */
+/** A tag before and after a request, if they differ: null for no tag with that key, an empty text for a flat tag. */
 export type BindingChange = { readonly key: string; readonly from: string | null; readonly to: string | null };
 
-/** To those that are there, or overwriting by key; or in place of all of them. */
+/** Whether bindings are added to the present tags, overwriting by key, or replace all of them, flat ones too. */
 export type BindingsHow = 'adding' | 'replacing';
 
-/** What bindings change of those that are there; each fact by itself. */
+/** Returns what bindings change of the present tags, one entry for each key. */
 export const bindingChanges = (
   tags: readonly Tag[],
   wanted: readonly Tag[],
@@ -68,27 +83,32 @@ export const bindingChanges = (
   const there = tagsByKey(tags);
   const bound = mergeTags(wanted);
   const kept = tagsByKey(bound);
-  const gone = how === 'adding' ? [] : bindingsAmong(tags).filter(({ key }) => !kept.has(key));
+  const gone = how === 'adding' ? [] : tags.filter(({ key }) => !kept.has(key));
   const changed = bound.filter(({ key, value }) => there.get(key)?.value !== value);
   return [
-    ...gone.map(({ key, value }) => ({ key, from: value, to: null })),
-    ...changed.map(({ key, value }) => ({ key, from: there.get(key)?.value ?? null, to: value })),
+    ...gone.map((tag) => ({ key: tag.key, from: textOf(tag), to: null })),
+    ...changed.map((tag) => ({ key: tag.key, from: textOf(there.get(tag.key)), to: textOf(tag) })),
   ];
 };
 
-/** How the tags stand after these changes. */
+const textOf = (tag: Tag | undefined): string | null => (tag ? (tag.value ?? '') : null);
+
+/** Returns the tags after these changes. */
 export const withBindings = (tags: readonly Tag[], changes: readonly BindingChange[]): readonly Tag[] =>
   changes.reduce<readonly Tag[]>(
     (all, { key, to }) => (to === null ? withoutTags(all, [key]) : mergeTags(all, [{ key, value: to }])),
     tags,
   );
 
+/** Refuses more than ten bindings with a value. */
 export const checkBindingsRoom = (tags: readonly Tag[], pointer: string): void => {
   if (bindingsAmong(tags).length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
 };
 
 export const checkNumber = (tags: number, pointer: string): void => {
-  if (tags > MOST) throw unprocessable(`cannot exceed ${MOST} tags per request`, pointer);
+  if (tags > MAX_TAGS_PER_REQUEST) {
+    throw unprocessable(`cannot exceed ${MAX_TAGS_PER_REQUEST} tags per request`, pointer);
+  }
 };
 
 /** Rules of clients.md §3; `pointer` says where in the request the name stood. */

@@ -2,12 +2,12 @@ import {
   bindingChanges,
   checkAll,
   checkAutoDestroyDuration,
-  checkBindingsRoom,
   checkName,
   conflict,
   differences,
   IN_OWNER,
   isNothing,
+  MAX_BINDINGS,
   notFound,
   unprocessable,
   withBindings,
@@ -46,7 +46,7 @@ export type ProjectEvent =
   | ProjectTagEvent
   | Message<'ProjectDeleted', { name: string }>;
 
-/** What workspaces in it inherit; each fact by itself. */
+/** Tags that workspaces in it inherit, one event for each. Values are empty for a tag without a value. */
 type ProjectTagEvent =
   | Message<'ProjectTagBound', { key: string; from: string | null; to: string }>
   | Message<'ProjectTagUnbound', { key: string; from: string }>;
@@ -115,18 +115,23 @@ const bind = (
   { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingsHow; readonly at: string },
 ): readonly ProjectTagEvent[] => {
   const changes = bindingChanges(tags, bindings, how);
-  checkBindingsRoom(withBindings(tags, changes), at);
+  checkTagsRoom(withBindings(tags, changes), at);
   return changes.map(told);
 };
 
 const bindOwn = (tags: readonly Tag[], bindings: readonly Tag[] | undefined): readonly ProjectTagEvent[] =>
   bindings ? bind(tags, { bindings, how: 'replacing', at: IN_OWNER.bindings }) : [];
 
+/** Each workspace of the project inherits all of its tags, at most ten of them (clients.md §3). */
+const checkTagsRoom = (tags: readonly Tag[], at: string): void => {
+  if (tags.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', at);
+};
+
 const withTag = (state: Project, change: BindingChange): Project =>
   state.status === 'active' ? { ...state, tags: withBindings(state.tags, [change]) } : state;
 
 export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { organizationsSlice } from '#organizations';
@@ -168,7 +169,9 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
     expect(told).toEqual([
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '2', to: null }],
-      [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
+      type === 'workspaces'
+        ? [id, updated, 'update', { change: 'tags', added: 'b' }]
+        : [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '1', to: '2' }],
     ]);
   });
@@ -178,7 +181,8 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     [{ key: '  ' }, "Key can't be blank", 'key'],
     [{ key: 'no/slash' }, 'Key is invalid', 'key'],
     [{ key: 'ünïcode' }, 'Key is invalid', 'key'],
-    [{ key: 'x'.repeat(129) }, 'Key is invalid', 'key'],
+    [{ key: 'x'.repeat(129), value: 'x' }, 'Key is invalid', 'key'],
+    [{ key: 'x'.repeat(256) }, 'Key is invalid', 'key'],
     [{ key: 'x', value: 'x'.repeat(257) }, 'Value is too long (at most 256 characters)', 'value'],
     [{ value: 'x' }, "Key can't be blank", 'key'],
     [{ key: 'x', value: 1 }, 'Value must be a string', 'value'],
@@ -203,11 +207,12 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
   });
 
   it('are ten at most', async () => {
-    const numbered = (n: number) => tagBindings(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, ''])));
+    const numbered = (n: number) =>
+      tagBindings(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 'v'])));
     const id = await make({ 'tag-bindings': numbered(9) });
     const detail = 'cannot exceed 10 bindings per resource';
     const [adding, whole] = [path(id, '/tag-bindings'), path(id)];
-    expect(refusalOf(await server.patch(adding, tagBindings({ x: '', y: '' })))).toEqual(['/data', detail]);
+    expect(refusalOf(await server.patch(adding, tagBindings({ x: 'v', y: 'v' })))).toEqual(['/data', detail]);
     expect(refusalOf(await server.patch(adding, numbered(11)))).toEqual(['/data', detail]);
     const own = '/data/relationships/tag-bindings/data';
     expect(refusalOf(await server.patch(whole, resource(type, {}, { 'tag-bindings': numbered(11) })))).toEqual([
@@ -215,8 +220,10 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
       detail,
     ]);
     expect(await bound(id)).toHaveLength(9);
-    answered(await server.patch(adding, tagBindings({ x: '', k0: 'y' })), 200);
+    answered(await server.patch(adding, tagBindings({ x: 'v', k0: 'y' })), 200);
     expect(await bound(id)).toHaveLength(10);
+    const valueless = await server.patch(adding, tagBindings({ y: '' }));
+    expect(valueless.status).toBe(type === 'workspaces' ? 200 : 422);
   });
 
   it('want a body that lists bindings', async () => {
@@ -264,18 +271,123 @@ describe('bindings of a workspace beside its flat tags', () => {
     expect(await namesOf(id)).toEqual(['z', 'y', 'x', 'w']);
   });
 
-  it('are replaced without them, and counted without them', async () => {
+  it('are counted without them, and replaced together with them', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
-    const id = await makeWorkspace(
-      server,
-      'acme',
-      unique('flat'),
-      {},
-      { tags: tag(...names), 'tag-bindings': tagBindings({ y: '1' }) },
-    );
-    const body = resource('workspaces', {}, { 'tag-bindings': tagBindings({ z: '1' }) });
+    const relationships = { tags: tag(...names), 'tag-bindings': tagBindings({ y: '1' }) };
+    const id = await makeWorkspace(server, 'acme', unique('flat'), {}, relationships);
+    const kept = Object.fromEntries(names.slice(1).map((name) => [name, '']));
+    const body = resource('workspaces', {}, { 'tag-bindings': tagBindings({ ...kept, z: '1' }) });
     answered(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
-    expect(await namesOf(id)).toEqual([...names, 'z']);
+    expect(await namesOf(id)).toEqual([...names.slice(1), 'z']);
+    answered(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', {}, withoutTags)), 200);
+    expect(await namesOf(id)).toEqual([]);
+  });
+
+  const withoutTags = { 'tag-bindings': { data: [] } };
+
+  const shown = async (id: string) => {
+    const path = `/api/v2/workspaces/${id}`;
+    const [flat, own, effective] = await Promise.all(
+      ['relationships/tags', 'tag-bindings', 'effective-tag-bindings'].map(async (rest) =>
+        answered(await server.get(`${path}/${rest}`), 200),
+      ),
+    );
+    return {
+      names: await namesOf(id),
+      flat: (flat as Answer).body.data.map(({ attributes }: any) => attributes.name),
+      own: pairsIn(own as Answer),
+      effective: pairsIn(effective as Answer),
+    };
+  };
+  const onlyFlat = (...names: readonly string[]) => {
+    const pairs = names.map((name) => [name, '']);
+    return { names, flat: names, own: pairs, effective: pairs };
+  };
+
+  it('are flat tags if they have no value, in the requests that the Terraform provider sends', async () => {
+    const id = await makeWorkspace(server, 'acme', unique('provider'), {}, { tags: tag('app', 'fav') });
+    const path = `/api/v2/workspaces/${id}`;
+    const read = `${path}?include=effective_tag_bindings`;
+    // The provider reads every tag into `tags`, and sends all of them with each update; it leaves out empty values.
+    const update = async (): Promise<void> => {
+      const { included } = answered(await server.get(read), 200).body;
+      const data = included.map(({ attributes: { key } }: any) => ({ type: 'tag-bindings', attributes: { key } }));
+      const body = resource('workspaces', { description: unique('text') }, { 'tag-bindings': { data } });
+      answered(await server.patch(path, body), 200);
+    };
+    await update();
+    expect(await shown(id)).toEqual(onlyFlat('app', 'fav'));
+    answered(await server.post(`${path}/relationships/tags`, tag('prod')), 204);
+    answered(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
+    expect(await shown(id)).toEqual(onlyFlat('app', 'prod'));
+    await update();
+    answered(await server.delete(`${path}/relationships/tags`, tag('app')), 204);
+    expect(await shown(id)).toEqual(onlyFlat('prod'));
+    const all = answered(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
+    expect(all).toMatchObject([{ attributes: { name: 'prod', 'instance-count': 1 } }]);
+    expect((await server.store.stream(id)).map(({ type }) => type).slice(1)).toEqual([
+      'WorkspaceUpdated',
+      'WorkspaceTagAdded',
+      'WorkspaceTagRemoved',
+      'WorkspaceUpdated',
+      'WorkspaceTagRemoved',
+    ]);
+  });
+
+  it.each([[{}], [{ value: null }], [{ value: '' }]])('are flat tags with %j, by each path', async (value) => {
+    const valueless = (...keys: readonly string[]) => ({
+      data: keys.map((key) => ({ type: 'tag-bindings', attributes: { key, ...value } })),
+    });
+    const name = 'x'.repeat(255);
+    const id = await makeWorkspace(server, 'acme', unique('bare'), {}, { 'tag-bindings': valueless('a b', name) });
+    const path = `/api/v2/workspaces/${id}`;
+    expect(await shown(id)).toEqual(onlyFlat('a b', name));
+    const sent = answered(await server.patch(`${path}/tag-bindings`, valueless('c', name)), 200);
+    expect(pairsIn(sent)).toEqual([
+      ['c', ''],
+      [name, ''],
+    ]);
+    answered(await server.post(`${path}/relationships/tag-bindings`, valueless('d')), 204);
+    answered(await server.delete(`${path}/relationships/tags`, tag('a b', 'c')), 204);
+    expect(await shown(id)).toEqual(onlyFlat(name, 'd'));
+    await bindTags(server, `workspaces/${id}`, { d: '1' });
+    expect((await shown(id)).flat).toEqual([name]);
+    answered(await server.patch(`${path}/tag-bindings`, valueless('d')), 200);
+    expect(await shown(id)).toEqual(onlyFlat(name, 'd'));
+    answered(await server.patch(`${path}/relationships/tag-bindings`, valueless('d')), 204);
+    expect(await shown(id)).toEqual(onlyFlat('d'));
+  });
+
+  it('are flat tags in a log that has them with empty values', async () => {
+    const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
+    const organization = (await server.get('/api/v2/organizations/acme')).body.data.attributes['external-id'] as string;
+    const events = [{ type: 'WorkspaceTagBound', data: { key: 'app', from: null, to: '' } }];
+    await server.store.append([{ stream: id, organization, expected: 'any', events }], {
+      accessor: { type: 'users', id: admin.id, name: 'admin' },
+      auth: 'Client',
+      impersonator: null,
+      request: { id: null, address: null, userAgent: null },
+      correlation: 'former',
+      causation: null,
+    });
+    expect(await shown(id)).toEqual(onlyFlat('app'));
+    answered(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
+    expect(await shown(id)).toEqual(onlyFlat());
+  });
+
+  it('become flat tags in tables that have them with empty values', async () => {
+    const project = await makeProject(server, 'acme', unique('former'));
+    await bindTags(server, `projects/${project}`, { app: '' });
+    const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
+    const files = ['../workspaces/sql/010_tags_without_value.sql', './sql/002_tags_without_value.sql'];
+    const migrations = await Promise.all(files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')));
+    await server.database.rows(sql`update views.workspace_tags set value = '' where workspace = ${id}`);
+    await server.database.rows(sql`update views.project_tags set value = '' where project = ${project}`);
+    for (const statement of migrations.join('').split(';')) await server.database.rows(sql.raw(statement));
+    expect(await shown(id)).toEqual(onlyFlat('app'));
+    expect(await server.database.rows(sql`select value from views.project_tags where project = ${project}`)).toEqual([
+      { value: null },
+    ]);
   });
 });
 

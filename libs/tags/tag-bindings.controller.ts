@@ -1,9 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Tag } from '#kernel';
-import { CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
+import { document, LIST_BODY_BYTES, type Document } from '#json-api';
 import { BindToProject } from '#organizations/to-organizations';
 import { BindToWorkspace } from '#workspaces/to-workspace';
 import { tagBindingResource } from './tag-bindings.document.js';
@@ -16,7 +16,7 @@ const OF_PROJECT = 'projects/:id/tag-bindings';
 const RELATED_TO_WORKSPACE = 'workspaces/:id/relationships/tag-bindings';
 const RELATED_TO_PROJECT = 'projects/:id/relationships/tag-bindings';
 
-/** Key-value tags that workspaces and projects bind themselves. */
+/** Tags that workspaces and projects have themselves: a flat tag shows as a binding with an empty value (clients.md §7). */
 @Controller('api/v2')
 export class TagBindingsController {
   constructor(
@@ -36,6 +36,7 @@ export class TagBindingsController {
 
   /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */
   @Patch(OF_WORKSPACE)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   async addToWorkspace(
     @Param('id') id: string,
     @Body() body: unknown,
@@ -52,12 +53,14 @@ export class TagBindingsController {
   }
 
   @Post(RELATED_TO_WORKSPACE)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async relateToWorkspace(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new BindToWorkspace(id, bindingsIn(body), 'adding', actor));
   }
 
   @Patch(RELATED_TO_WORKSPACE)
+  @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async replaceInWorkspace(
     @Param('id') id: string,

@@ -26,10 +26,8 @@ const MISSING_KEYS = sql.raw(`array(
     left join workspace_tags t on t.workspace = w.id and t.key = rk.key
     left join project_tags pt on pt.project = w.project and pt.key = rk.key
    where rk.organization = w.organization
-     and coalesce(case when t.key is null then pt.value else t.value end, '') = ''
+     and case when t.key is null then pt.value else t.value end is null
    order by rk.key)`);
-
-const HAS_KEY = sql.raw('t.organization = rk.organization and t.key = rk.key');
 
 /**
  * Workspaces of `owner` with a gap: those whose own tag has no value, whatever their project says; and, in projects that
@@ -47,17 +45,14 @@ const gaps = (actor: Actor, { project, key }: GapFilter): Sql => {
       join reserved_tag_keys rk on rk.organization = owner.id and ${key ? sql`rk.key = ${key}` : sql`true`}
       cross join lateral (
         select w.id, w.name
-          from (select t.workspace from workspace_tags t where ${HAS_KEY} and t.value is null
-                union all
-                select t.workspace from workspace_tags t where ${HAS_KEY} and t.value = '') valueless
-          join workspaces w on w.id = valueless.workspace
-         where ${seen}
+          from workspace_tags t join workspaces w on w.id = t.workspace
+         where t.organization = rk.organization and t.key = rk.key and t.value is null and ${seen}
         union all
         select w.id, w.name
           from projects p join workspaces w on w.project = p.id
          where p.organization = rk.organization and ${seen}
            and not exists (select 1 from project_tags pt
-                            where pt.project = p.id and pt.key = rk.key and pt.value <> '')
+                            where pt.project = p.id and pt.key = rk.key and pt.value is not null)
            and not exists (select 1 from ${workspacesTagged(sql.raw('rk.organization'), sql.raw('rk.key'))} t
                             where t.workspace = w.id)) lacking`;
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, type Tag } from '#kernel';
+import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, valueOfTag, type Tag } from '#kernel';
 import { ID, parseBody, typeOf } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
@@ -27,7 +27,7 @@ export const flatTagsInput = z.object({
 
 /** `pointer` says where in the request they stood. */
 const checked = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
-  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
+  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: valueOfTag(value) }));
   checkBindings(bindings, pointer);
   return bindings;
 };

@@ -47,8 +47,7 @@ const grow = async (count: number, tagsOf: (n: number) => readonly string[]): Pr
   const round = rounds;
   const ids = Array.from({ length: count }, (_, n) => `ws-${round}-${String(n).padStart(4, '0')}`);
   const write = (id: string, n: number) => {
-    const tags = tagsOf(n).map((key) => ({ key, value: null }));
-    const data = { project: acme.defaultProject, name: id, settings: DEFAULT_SETTINGS, tags };
+    const data = { project: acme.defaultProject, name: id, settings: DEFAULT_SETTINGS, names: tagsOf(n), bindings: [] };
     return writeOf(workspace, unborn(id, workspace), acme.id, { type: 'CreateWorkspace', data });
   };
   await server.store.append(ids.map(write), CONTEXT);

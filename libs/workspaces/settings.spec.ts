@@ -8,7 +8,10 @@ const { given } = specify(workspace);
 const update = (changes: SettingsInput, around: Surroundings = {}) =>
   ({ type: 'UpdateWorkspace', data: { changes, ...around } }) as const;
 const create = (settings: SettingsInput, around: Surroundings = {}) =>
-  ({ type: 'CreateWorkspace', data: { project: 'prj-1', name: 'one', settings, tags: [], ...around } }) as const;
+  ({
+    type: 'CreateWorkspace',
+    data: { project: 'prj-1', name: 'one', settings, names: [], bindings: [], ...around },
+  }) as const;
 const changed = (changes: Partial<WorkspaceSettings>): WorkspaceEvent => ({
   type: 'WorkspaceUpdated',
   data: { changes },

@@ -29,14 +29,18 @@ const bound = (key: string, from: string | null, to: string): WorkspaceEvent => 
 });
 const unbound = (key: string, from: string): WorkspaceEvent => ({ type: 'WorkspaceTagUnbound', data: { key, from } });
 const added = (name: string): WorkspaceEvent => ({ type: 'WorkspaceTagAdded', data: { name } });
+const removed = (name: string): WorkspaceEvent => ({ type: 'WorkspaceTagRemoved', data: { name } });
 
 /** The project binds these, and nobody may override them. */
 const fixing = (...keys: readonly string[]) => ({
   fixed: keys.map((key) => ({ key, project: 'Platform', reservedTagKey: `rtk-${key}` })),
 });
 
-const create = (tags: readonly Tag[], around: object = {}) =>
-  ({ type: 'CreateWorkspace', data: { project: 'prj-1', name: 'one', settings: {}, tags, ...around } }) as const;
+const create = (names: readonly string[], bindings: readonly Tag[], around: object = {}) =>
+  ({
+    type: 'CreateWorkspace',
+    data: { project: 'prj-1', name: 'one', settings: {}, names, bindings, ...around },
+  }) as const;
 const update = (more: object) => ({ type: 'UpdateWorkspace', data: { changes: {}, ...more } }) as const;
 const replace = (bindings: readonly Tag[], around: object = {}) => update({ bindings, ...around });
 const bind = (bindings: readonly Tag[], around: object = {}, how: BindingsHow = 'adding') =>
@@ -56,7 +60,7 @@ const LOCKED = /^Key env is bound by project Platform and reserved with override
 describe('the bindings of a workspace', () => {
   it('are born with it, each key at its first place and with its last value', () =>
     given()
-      .when(create([flat('a'), ...pairs(['b', '1'], ['a', 'one'], ['b', '2'])]))
+      .when(create(['a'], pairs(['b', '1'], ['a', 'one'], ['b', '2'])))
       .yields({
         type: 'WorkspaceCreated',
         data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: pairs(['a', 'one'], ['b', '2']) },
@@ -67,35 +71,42 @@ describe('the bindings of a workspace', () => {
       .when(bind(pairs(['team', 'core'], ['env', 'test'], ['team', 'Core '])))
       .yields(bound('team', null, 'Core '), bound('env', 'prod', 'test')));
 
-  it('are replaced by the list that comes with the workspace, and flat tags stay', () => {
+  it('are replaced by the list that comes with the workspace, flat tags among them', () => {
+    const changes = [removed('flat'), unbound('env', 'prod'), bound('team', null, 'core')];
     given(born)
       .when(replace(pairs(['team', 'core'])))
-      .yields(unbound('env', 'prod'), bound('team', null, 'core'));
+      .yields(...changes);
     given(born)
       .when(bind(pairs(['team', 'core']), {}, 'replacing'))
-      .yields(unbound('env', 'prod'), bound('team', null, 'core'));
+      .yields(...changes);
+    given(born)
+      .when(replace([flat('flat'), flat('new')]))
+      .yields(unbound('env', 'prod'), added('new'));
   });
 
   it('are all taken by an empty list, and left alone by none', () => {
-    given(born).when(replace([])).yields(unbound('env', 'prod'));
+    given(born).when(replace([])).yields(removed('flat'), unbound('env', 'prod'));
     given(born).when(update({})).yields();
     given(born).when(bind([])).yields();
   });
 
-  it('are left alone by what says how they are', () => {
+  it('yield nothing if the request names the present tags', () => {
     given(born)
-      .when(replace(pairs(['env', 'prod'])))
+      .when(replace([...pairs(['env', 'prod']), flat('flat')]))
       .yields();
     given(born)
       .when(bind(pairs(['env', 'prod'])))
       .yields();
+    given(born)
+      .when(bind([flat('flat')]))
+      .yields();
   });
 
-  it('take the place of a flat tag with that name', () => {
+  it('are flat tags if they have no value, and keep their position when they get or lose one', () => {
     given(born)
-      .when(bind(pairs(['flat', ''])))
-      .yields(bound('flat', null, ''));
-    expect(tagsAfter(bound('flat', null, ''))).toEqual(pairs(['flat', ''], ['env', 'prod']));
+      .when(bind([flat('env'), ...pairs(['flat', '1'])]))
+      .yields(bound('env', 'prod', ''), bound('flat', '', '1'));
+    expect(tagsAfter(bound('flat', '', '1'), bound('env', 'prod', ''))).toEqual([...pairs(['flat', '1']), flat('env')]);
   });
 
   it('keep their place when their value changes, and come last when they are bound again', () => {
@@ -123,7 +134,7 @@ describe('the bindings of a workspace', () => {
       .refuses('unprocessable', most, OWN);
     given(born)
       .when(replace(numbered(0, 10)))
-      .yields(unbound('env', 'prod'), ...numbered(0, 10).map(({ key }) => bound(key, null, 'v')));
+      .yields(removed('flat'), unbound('env', 'prod'), ...numbered(0, 10).map(({ key }) => bound(key, null, 'v')));
   });
 });
 
@@ -145,18 +156,34 @@ describe('flat tags of a workspace', () => {
     given(born, ...many)
       .when(add(['t7', 'flat']))
       .yields();
+    given(born, ...many)
+      .when(bind([flat('one-more')]))
+      .refuses('unprocessable', 'cannot exceed 500 tags per workspace', '/data');
+    given(born, ...many)
+      .when(replace(names.map(flat)))
+      .yields(removed('flat'), unbound('env', 'prod'));
+    given()
+      .when(create([...names, 'one'], [flat('two')]))
+      .refuses('unprocessable', 'cannot exceed 500 tags per workspace', '/data/relationships/tags/data');
   });
+
+  it('are removed by name, however they were bound', () =>
+    given(born, added('new'), bound('env', 'prod', ''))
+      .when({ type: 'RemoveTags', data: { names: ['new', 'env'] } })
+      .yields(removed('env'), removed('new')));
 });
 
 describe('a key that the project binds, and lets nobody override', () => {
   it('is not bound by a new workspace, neither with a value nor flat', () => {
     const env = pairs(['team', 'core'], ['env', 'test']);
     given()
-      .when(create(env, fixing('env')))
+      .when(create([], env, fixing('env')))
       .refuses('unprocessable', LOCKED, `${OWN}/1/attributes/key`);
-    const tags = [flat('flat'), flat('env')];
     given()
-      .when(create(tags, fixing('env')))
+      .when(create([], [flat('team'), flat('env')], fixing('env')))
+      .refuses('unprocessable', LOCKED, `${OWN}/1/attributes/key`);
+    given()
+      .when(create(['flat', 'env'], [], fixing('env')))
       .refuses('unprocessable', LOCKED, '/data/relationships/tags/data/1');
   });
 
@@ -187,18 +214,18 @@ describe('a key that the project binds, and lets nobody override', () => {
       .when(replace(pairs(['env', 'test']), around))
       .refuses('unprocessable', LOCKED);
     given(born)
-      .when(bind(pairs(['flat', '']), around))
+      .when(bind(pairs(['flat', '1']), around))
       .refuses('unprocessable', 'Key flat');
     given(born)
       .when(bind(pairs(['env', 'prod'], ['team', 'core']), around))
       .yields(bound('team', null, 'core'));
     given(born)
-      .when(replace(pairs(['env', 'prod']), around))
+      .when(replace([...pairs(['env', 'prod']), flat('flat')], around))
       .yields();
     given(born)
       .when(add(['flat', 'env'], around))
       .yields();
-    given(born).when(replace([], around)).yields(unbound('env', 'prod'));
+    given(born).when(replace([], around)).yields(removed('flat'), unbound('env', 'prod'));
   });
 
   it('is not taken along to that project, by whichever request', () => {
@@ -214,7 +241,11 @@ describe('a key that the project binds, and lets nobody override', () => {
     given(born).when(replace(same, to)).refuses('unprocessable', LOCKED, `${OWN}/0/attributes/key`);
     given(born)
       .when(replace([], to))
-      .yields({ type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } }, unbound('env', 'prod'));
+      .yields(
+        { type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } },
+        removed('flat'),
+        unbound('env', 'prod'),
+      );
   });
 
   it('is nothing to a workspace that is there already', () =>
@@ -231,4 +262,14 @@ describe('tags that an older log tells of several at a time', () => {
         { type: 'WorkspaceUntagged', data: { keys: ['flat'] } },
       ),
     ).toEqual([...pairs(['env', 'test']), flat('new')]));
+
+  it('are flat if their values are empty', () => {
+    const { data } = born as Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
+    const { state } = given(
+      { type: 'WorkspaceCreated', data: { ...data, tags: pairs(['a', '']) } },
+      { type: 'WorkspaceTagged', data: { tags: pairs(['b', '']) } },
+      bound('c', null, ''),
+    );
+    expect(state).toMatchObject({ tags: [flat('a'), flat('b'), flat('c')] });
+  });
 });

@@ -1,7 +1,7 @@
 import {
   bindingChanges,
-  bindingsAmong,
   checkBindingsRoom,
+  flatAmong,
   IN_OWNER,
   mergeTags,
   placeOfKey,
@@ -18,12 +18,16 @@ import {
 } from '#kernel';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
-/** Each fact by itself: a PATCH of three bindings is three of them. */
+/**
+ * One event for each tag: a PATCH of three bindings yields three. A flat tag is added and removed under its own events,
+ * whether the request calls it a tag or a binding without a value.
+ */
 export type TagEvent =
   | Message<'WorkspaceTagAdded', { name: string }>
   | Message<'WorkspaceTagRemoved', { name: string }>
-  /** `from` null: there was none with that key, or a flat tag. */
+  /** `from`: null for no tag with that key, empty for a flat one (older events have null there). `to`: empty for a flat one. */
   | Message<'WorkspaceTagBound', { key: string; from: string | null; to: string }>
+  /** `from` is empty in older events, for a tag without a value. */
   | Message<'WorkspaceTagUnbound', { key: string; from: string }>
   | FormerTagEvent;
 
@@ -71,18 +75,24 @@ const refusalOf = ({ key, project, reservedTagKey }: FixedKey): string =>
   `Key ${key} is bound by project ${project} and reserved with overrides disabled (${reservedTagKey}): ` +
   'workspaces in the project cannot bind it';
 
-const checkFlatRoom = (tags: readonly Tag[]): void => {
+const checkFlatRoom = (tags: readonly Tag[], at: string): void => {
   if (flatAmong(tags).length > MAX_TAGS) {
-    throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, '/data');
+    throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, at);
   }
 };
 
-const told = ({ key, from, to }: BindingChange): TagEvent =>
-  to === null
-    ? { type: 'WorkspaceTagUnbound', data: { key, from: from ?? '' } }
+const eventOf = ({ key, from, to }: BindingChange): TagEvent => {
+  if (to === null) {
+    return from
+      ? { type: 'WorkspaceTagUnbound', data: { key, from } }
+      : { type: 'WorkspaceTagRemoved', data: { name: key } };
+  }
+  return to === '' && from === null
+    ? { type: 'WorkspaceTagAdded', data: { name: key } }
     : { type: 'WorkspaceTagBound', data: { key, from, to } };
+};
 
-/** Flat tags stay, unless a binding takes the place of one. `at`: where the bindings stand in the body of the request. */
+/** Returns the events of bindings that a request adds or replaces; `at` locates them in its body. */
 export const bind = (
   tags: readonly Tag[],
   { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingsHow; readonly at: string },
@@ -90,24 +100,32 @@ export const bind = (
 ): readonly TagEvent[] => {
   const changes = bindingChanges(tags, bindings, how);
   checkOverrides(boundBy(changes), fixed, (key) => placeOfKey(at, bindings, key));
-  if (changes.length > 0) checkBindingsRoom(withBindings(tags, changes), at);
-  return changes.map(told);
+  if (changes.length > 0) {
+    const after = withBindings(tags, changes);
+    checkBindingsRoom(after, at);
+    checkFlatRoom(after, at);
+  }
+  return changes.map(eventOf);
 };
 
 /** Where the document of a workspace names its project. */
 const MOVED_AT = '/data/relationships/project/data/id';
 
-const flatAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value === null);
 const keysOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ key }) => key);
 
-/** Flat tags and bindings that a workspace is to be born with, each in the order of the request. */
-export const checkBorn = (tags: readonly Tag[], fixed: readonly FixedKey[]): void => {
-  const [bindings, names] = [bindingsAmong(tags), keysOf(flatAmong(tags))];
+/** Flat tags and bindings that a new workspace has, each in the order of the request. */
+export type NewTags = { readonly names: readonly string[]; readonly bindings: readonly Tag[] };
+
+/** Returns the tags of a new workspace: the flat ones first. Throws if its project fixes one of their keys. */
+export const tagsOfNew = ({ names, bindings }: NewTags, fixed: readonly FixedKey[]): readonly Tag[] => {
+  const tags = mergeTags(names.map(flat), bindings);
   checkOverrides(keysOf(tags), fixed, (key) =>
     keysOf(bindings).includes(key)
       ? placeOfKey(IN_OWNER.bindings, bindings, key)
       : `${IN_OWNER.tags}/${names.indexOf(key)}`,
   );
+  checkFlatRoom(tags, names.length > 0 ? IN_OWNER.tags : IN_OWNER.bindings);
+  return tags;
 };
 
 /** What a workspace takes along to another project is new there, however long it has stood. */
@@ -119,9 +137,8 @@ export const checkTaken = (
   }: { readonly bindings: readonly Tag[] | undefined; readonly movedAt: string | undefined },
   fixed: readonly FixedKey[],
 ): void => {
-  const taken = bindings ? [...flatAmong(tags), ...bindings] : tags;
-  checkOverrides(keysOf(taken), fixed, (key) =>
-    bindings && keysOf(bindings).includes(key) ? placeOfKey(IN_OWNER.bindings, bindings, key) : movedAt,
+  checkOverrides(keysOf(bindings ?? tags), fixed, (key) =>
+    bindings ? placeOfKey(IN_OWNER.bindings, bindings, key) : movedAt,
   );
 };
 
@@ -133,7 +150,7 @@ export const tagDecisions: Table<TagCommand, [state: ActiveWorkspace], readonly 
     const there = tagsByKey(tags);
     const absent = [...new Set(names)].filter((name) => !there.has(name));
     checkOverrides(absent, fixed, (key) => at ?? `/data/${names.indexOf(key)}`);
-    if (absent.length > 0) checkFlatRoom(mergeTags(tags, absent.map(flat)));
+    if (absent.length > 0) checkFlatRoom(mergeTags(tags, absent.map(flat)), at ?? '/data');
     return absent.map((name) => ({ type: 'WorkspaceTagAdded', data: { name } }));
   },
   RemoveTags: ({ names }, { tags }) => {

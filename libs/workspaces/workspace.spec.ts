@@ -19,7 +19,7 @@ const born: WorkspaceEvent = {
   },
 };
 const create = (name: string, settings = {}) =>
-  ({ type: 'CreateWorkspace', data: { project: 'prj-1', name, settings, tags: [] } }) as const;
+  ({ type: 'CreateWorkspace', data: { project: 'prj-1', name, settings, names: [], bindings: [] } }) as const;
 const update = (changes: object, more: object = {}) =>
   ({ type: 'UpdateWorkspace', data: { changes, ...more } }) as const;
 const remove = (forced: boolean) => ({ type: 'DeleteWorkspace', data: { forced } }) as const;

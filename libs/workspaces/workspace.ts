@@ -43,11 +43,12 @@ import {
 } from './state-head.js';
 import {
   bind,
-  checkBorn,
   checkTaken,
   tagDecisions,
   tagEvolutions,
+  tagsOfNew,
   type FixedKey,
+  type NewTags,
   type TagCommand,
   type TagEvent,
 } from './tags.js';
@@ -83,10 +84,7 @@ export type Surroundings = {
 };
 
 export type WorkspaceCommand =
-  | Message<
-      'CreateWorkspace',
-      Surroundings & { project: string; name: string; settings: SettingsInput; tags: readonly Tag[] }
-    >
+  | Message<'CreateWorkspace', Surroundings & NewTags & { project: string; name: string; settings: SettingsInput }>
   | Message<
       'UpdateWorkspace',
       Surroundings & {
@@ -94,7 +92,7 @@ export type WorkspaceCommand =
         project?: string | undefined;
         /** Where the request says that it moves; the project that its document names where this is missing. */
         movedAt?: string;
-        /** They stand for all that it has. */
+        /** They replace all tags that it has. */
         bindings?: readonly Tag[] | undefined;
       }
     >
@@ -201,13 +199,13 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
   version: 4,
   initial: { status: 'absent' },
   decide: {
-    CreateWorkspace: ({ project, name, settings, tags, ...around }, state) => {
+    CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
       const given = changesOf(DEFAULT_SETTINGS, settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
       checkChanges({ input: settings, wanted: given, changed: { ...given, name }, all }, around);
-      checkBorn(tags, around.fixed ?? []);
-      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags: mergeTags(tags) } }];
+      const tags = tagsOfNew({ names, bindings }, around.fixed ?? []);
+      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),
     DeleteWorkspace: whenActive(decideDelete),
@@ -230,7 +228,7 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
       project,
       name,
       settings,
-      tags,
+      tags: mergeTags(tags),
       sshKey: null,
       lock: null,
       stateHead: NO_STATE,

@@ -66,7 +66,7 @@ export class WorkspacesController {
       settings: { ...settingsOf(attributes, relationships), ...originOf(attributes) },
       ...versionProblemOf(attributes, this.releases, running),
       flatTags: flatTagsIn(relationships?.tags ?? { data: [] }),
-      tags: bindingsOf(relationships?.['tag-bindings']) ?? [],
+      bindings: bindingsOf(relationships?.['tag-bindings']) ?? [],
     };
     return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
   }

@@ -38,9 +38,8 @@ type BirthData = Extract<WorkspaceCommand, { type: 'CreateWorkspace' }>['data'];
 export class CreateWorkspace extends Command<WorkspaceRow> {
   constructor(
     readonly organization: string,
-    readonly data: Omit<BirthData, 'project' | 'followedMode' | 'fixed'> & {
+    readonly data: Omit<BirthData, 'project' | 'followedMode' | 'fixed' | 'names'> & {
       readonly project: string | null;
-      /** They come before the bindings, which are in `tags`. */
       readonly flatTags: readonly TagReference[];
     },
     readonly actor: Actor,
@@ -69,11 +68,11 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
 
   async execute({ organization, data, actor }: CreateWorkspace): Promise<WorkspaceRow> {
     const id = this.ids.next('ws');
-    const { flatTags, tags: bindings, ...given } = data;
+    const { flatTags, ...given } = data;
     const named = {
       project: data.project,
       pool: data.settings.agentPoolId ?? null,
-      tags: flatTags.length + bindings.length > 0,
+      tags: flatTags.length + data.bindings.length > 0,
       tagIds: idsAmong(flatTags),
     };
     const settings = { ...this.defaultsFor(data.settings), ...data.settings };
@@ -87,11 +86,10 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
         command: ({ place }) => {
           if (place.project === null) throw refuseProject();
           const { project, followedMode, fixed } = place;
-          const flat = namesOf(flatTags, place.tagNames, refuseTag).map((key) => ({ key, value: null }));
-          const tags = [...flat, ...bindings];
+          const names = namesOf(flatTags, place.tagNames, refuseTag);
           return {
             type: 'CreateWorkspace',
-            data: { ...given, settings, project, followedMode, fixed, tags },
+            data: { ...given, settings, project, followedMode, fixed, names },
           } as const;
         },
         organization: ({ place }) => place.organization,

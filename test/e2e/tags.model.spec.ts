@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** By key, in order of insertion; null is a flat tag. */
+/** By key, in order of insertion; null is a flat tag, which is also a binding without a value. */
 type Tags = Map<string, string | null>;
 type Workspace = { readonly id: string; readonly name: string; project: number; tags: Tags };
 type Reserved = { readonly id: string; key: string; fixed: boolean };
@@ -41,9 +41,9 @@ type Bindings = readonly (readonly [key: string, value: string])[];
 /** What bindings make of tags: of two with a key the later one counts, and a key keeps its place. */
 const bound = (tags: Tags, bindings: Bindings, how: How): Tags => {
   const wanted = new Map(bindings);
-  const kept = [...tags].filter(([key, value]) => how === 'adding' || value === null || wanted.has(key));
+  const kept = [...tags].filter(([key]) => how === 'adding' || wanted.has(key));
   const all: Tags = new Map(kept);
-  for (const [key, value] of wanted) all.set(key, value);
+  for (const [key, value] of wanted) all.set(key, value || null);
   return all;
 };
 
