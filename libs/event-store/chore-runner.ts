@@ -1,6 +1,7 @@
 import { Backoff, sql, type Logger } from '#kernel';
 import type { Database, Session } from './database.js';
 import { lockKey } from './advisory-lock.js';
+import { keepLeading } from './leader-loop.js';
 import { jobMetrics } from './metrics.js';
 import { rest } from './rest.js';
 
@@ -50,7 +51,14 @@ export class ChoreRunner {
   }
 
   start(): void {
-    this.loop = this.keepGoing();
+    this.loop = keepLeading({
+      database: this.database,
+      backoff: this.backoff,
+      signal: this.stopping.signal,
+      lead: (session) => this.lead(session),
+      standbyMs: Math.min(this.chore.everyMs, STANDBY_MAX_MS),
+      countFailure: () => jobMetrics.failures.inc({ scheduled_job: this.chore.name }),
+    });
   }
 
   /** Resolves when nothing of it runs any more, and the lock is free for the next. */
@@ -59,34 +67,8 @@ export class ChoreRunner {
     await this.loop;
   }
 
-  private async keepGoing(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const pause = await this.attempt();
-      await rest(pause, signal);
-    }
-  }
-
-  /** Leads for as long as it can. Returns how many milliseconds to wait before the next attempt. */
-  private async attempt(): Promise<number> {
-    let session: Session | null = null;
-    try {
-      session = await this.database.session();
-      await this.lead(session);
-      // Another process leads: this one is ready to take over.
-      this.backoff.succeeded();
-      return Math.min(this.chore.everyMs, STANDBY_MAX_MS);
-    } catch (error) {
-      jobMetrics.failures.inc({ scheduled_job: this.chore.name });
-      return this.backoff.failed(error);
-    } finally {
-      // It may be broken already; the error was logged above.
-      await session?.close().catch(() => undefined);
-    }
-  }
-
-  /** Resolves where somebody else leads, or when it is to stop. */
-  private async lead(session: Session): Promise<void> {
+  /** Resolves to false if another process leads, and to true when it is to stop. */
+  private async lead(session: Session): Promise<boolean> {
     const { name, everyMs } = this.chore;
     const { signal } = this.stopping;
     const lock = lockKey(`cadastre chore ${name}`);
@@ -94,11 +76,12 @@ export class ChoreRunner {
     while (!signal.aborted) {
       // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
       const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
-      if (!taken?.ok) return;
+      if (!taken?.ok) return false;
       await this.chore.run({ signal, done });
       this.backoff.succeeded();
       jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });
       await rest(everyMs, signal);
     }
+    return true;
   }
 }

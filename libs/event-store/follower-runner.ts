@@ -4,10 +4,10 @@ import type { Session } from './database.js';
 import type { EventStore } from './event-store.js';
 import { reportLag } from './follower-lag.js';
 import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
+import { keepLeading } from './leader-loop.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
 import { HOLD_NAMES, LET_GO_OF_NAMES } from './names.js';
-import { rest } from './rest.js';
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
@@ -49,7 +49,19 @@ export class FollowerRunner {
 
   start(): void {
     const endReport = reportLag(this.store.database, this.follower.name);
-    this.loop = this.keepGoing().finally(endReport);
+    const wake = (): void => this.wake();
+    this.loop = keepLeading({
+      database: this.store.database,
+      backoff: this.backoff,
+      signal: this.stopping.signal,
+      lead: (session) => {
+        session.onNotification(wake);
+        return this.lead(session);
+      },
+      standbyMs: STANDBY_MS,
+      countFailure: () => followerMetrics.failures.inc({ follower: this.follower.name }),
+      onEnd: wake,
+    }).finally(endReport);
   }
 
   /** Resolves when the batch in hand is finished and the lock is free for the next. */
@@ -57,34 +69,6 @@ export class FollowerRunner {
     this.stopping.abort();
     this.wake();
     await this.loop;
-  }
-
-  /** Between two attempts only `stop` ends the pause: the end of a broken connection must not. */
-  private async keepGoing(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const pause = await this.attempt();
-      await rest(pause, signal);
-    }
-  }
-
-  /** Leads for as long as it can. Returns how many milliseconds to wait before the next attempt. */
-  private async attempt(): Promise<number> {
-    let session: Session | null = null;
-    try {
-      session = await this.store.database.session(() => this.wake());
-      session.onNotification(() => this.wake());
-      if (await this.lead(session)) return 0;
-      // Another process leads: this one is ready to take over.
-      this.backoff.succeeded();
-      return STANDBY_MS;
-    } catch (error) {
-      followerMetrics.failures.inc({ follower: this.follower.name });
-      return this.backoff.failed(error);
-    } finally {
-      // It may be broken already; the error was logged above.
-      await session?.close().catch(() => undefined);
-    }
   }
 
   /** False where somebody else leads. */
