@@ -2,7 +2,6 @@ import {
   fold,
   project,
   sql,
-  unavailable,
   upcast,
   type Clock,
   type Decider,
@@ -19,21 +18,13 @@ import {
 import { anyVersion, appendStatement, checkSize, holdsOf, locksOf } from './append-statements.js';
 import type { Database, Row } from './database.js';
 import { LogSignal } from './log-signal.js';
-import { brokenUnique, hasLostSomebody, isStale, isWorthRepeating } from './postgres-errors.js';
+import { eventsAfter, eventsOfStream, type EventRow, type LogExtent } from './log-queries.js';
+import { hasLostSomebody } from './postgres-errors.js';
 import type { Told } from './personal-texts.js';
+import { retryOnConflict } from './retry-on-conflict.js';
 import { Seals, type Sealed } from './seals.js';
 import type { Held } from './streams.js';
 import { writeOf, type Appended, type Loaded, type OnceWrite, type Snapshot, type Write } from './writes.js';
-
-const ATTEMPTS = 40;
-const PAUSE_MAX_MS = 100;
-
-/** The first repeats come at once; then they spread out, so that many who race for one stream do not race for ever. */
-const pauseBefore = async (attempt: number): Promise<void> => {
-  if (attempt < 3) return;
-  const longest = Math.min(2 ** attempt, PAUSE_MAX_MS);
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
-};
 
 /** The log: events that are appended with an expected version, and the inline views written with them. */
 export class EventStore {
@@ -142,21 +133,14 @@ export class EventStore {
 
   /** Everything that happened to one stream, oldest first. */
   async stream(stream: string): Promise<readonly Recorded[]> {
-    const rows = await this.database.rows<EventRow>(
-      sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`,
-    );
+    const rows = await this.database.rows<EventRow>(eventsOfStream(stream));
     return this.seals.open(rows.map((row) => this.lift(row)));
   }
 
   /**
-   * The next events after a position in log order, at most `limit`, only those that no transaction still running can
-   * precede: none is missed, none comes twice. Ordered by `e.transaction`: without the `e.` it would be the text that is
-   * selected under that name, and transaction 1000 would come before 999.
-   *
-   * `committed` gives what lies beyond a running transaction too: for who holds one snapshot, or keeps writers out. Of
-   * `only` these types come, and the last of what was looked at, whatever it is: it says how far that was. `sealed` leaves
-   * the texts of people as they are in the log; `outside` is for who tells them to others, who forget nobody: nothing is
-   * opened with a key that is only remembered.
+   * The next events after a position in log order, at most `limit`: see eventsAfter. `sealed` leaves the texts of people as
+   * they are in the log; `outside` is for who tells them to others, who forget nobody: nothing is opened with a key that is
+   * only remembered.
    */
   async read(
     after: LogPosition,
@@ -164,22 +148,7 @@ export class EventStore {
     run: (statement: Sql) => Promise<Row[]>,
     { extent = 'settled', only = null, sealed = false, outside = false }: ReadOptions = {},
   ): Promise<readonly Recorded[]> {
-    const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
-    const next = (columns: Sql): Sql => sql`
-      select ${columns} from event_store.events e
-       where (transaction, position) > (${after.transaction}::xid8, ${after.position}::bigint)
-         and ${extent === 'settled' ? settled : sql`true`}
-       order by e.transaction, e.position limit ${limit}`;
-    const rows = await run(
-      only === null
-        ? next(EVENT_COLUMNS)
-        : sql`
-          select ${EVENT_COLUMNS} from (
-            select *, lead(position) over (order by e.transaction, e.position) is null as is_last
-              from (${next(sql.raw('e.*'))}) e) e
-           where type = any (${only}::text[]) or is_last
-           order by e.transaction, e.position`,
-    );
+    const rows = await run(eventsAfter(after, limit, { extent, only }));
     const events = (rows as EventRow[]).map((row) => this.lift(row));
     this.seals.passed(events);
     if (sealed) return events;
@@ -220,18 +189,7 @@ export class EventStore {
     work: () => Promise<T>,
     { races = [] }: { readonly races?: string | readonly string[] } = {},
   ): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await work();
-      } catch (error) {
-        const broken = brokenUnique(error);
-        const raced = broken !== null && [races].flat().includes(broken);
-        const lost = isStale(error) || isWorthRepeating(error) || raced;
-        if (!lost) throw error;
-        if (attempt === ATTEMPTS) throw unavailable('Too many are changing this at once. Please try again.', 1);
-        await pauseBefore(attempt);
-      }
-    }
+    return retryOnConflict(work, [races].flat());
   }
 
   /** In one transaction; then followers are told. Resolves to the rows of each statement. */
@@ -305,13 +263,8 @@ export class EventStore {
 }
 
 type ReadOptions = {
-  readonly extent?: 'settled' | 'committed' | undefined;
-  readonly only?: readonly string[] | null | undefined;
+  readonly extent?: LogExtent['extent'] | undefined;
+  readonly only?: LogExtent['only'] | undefined;
   readonly sealed?: boolean | undefined;
   readonly outside?: boolean | undefined;
 };
-
-type EventRow = Recorded & Row;
-
-const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
-  schema_version as "schemaVersion", organization, time, data, context`);
