@@ -63,8 +63,15 @@ describe('commands beside a running server', () => {
       /^This forgets the user grace \(user-\w+\) for good:\n {2}- ends 1 tokens, 1 member/,
     );
     expect(refused.stderr).toMatch(/\nnot confirmed; run this in a terminal, or add --yes. Nothing was changed\n$/);
+    const mistyped = await product.runInTerminal('grade', 'user', 'forget', 'grace');
+    expect(mistyped.code).toBe(1);
+    expect(mistyped.stdout).toMatch(/Type grace to confirm: [^]*not confirmed. Nothing was changed/);
     expect((await product.run('user', 'list')).stdout).toContain('grace');
 
+    await product.run('token', 'create', '--user', 'heidi', '--owner-of', 'acme');
+    const confirmed = await product.runInTerminal('heidi', 'user', 'forget', 'heidi');
+    expect(confirmed.code).toBe(0);
+    expect(confirmed.stdout).toMatch(/Type heidi to confirm: [^]*heidi is forgotten/);
     expect(await product.run('user', 'forget', 'grace', '--yes')).toMatchObject({
       code: 0,
       stdout: 'grace is forgotten.\n',

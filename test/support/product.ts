@@ -6,7 +6,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { freePorts } from './free-ports.js';
 
 /** How a process of the product ended, and what it said. */
@@ -49,6 +49,8 @@ export type Product = {
   run(...args: readonly string[]): Promise<Ended>;
   /** The same with other settings; an empty one counts as absent. */
   runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended>;
+  /** The same in a terminal, where somebody types this line. What the command writes is all in `stdout`. */
+  runInTerminal(line: string, ...args: readonly string[]): Promise<Ended>;
   /** Where its own Postgres answers, while it runs. */
   databaseUrl(): Promise<string>;
   /** Ends what still runs, and removes its data. */
@@ -98,7 +100,7 @@ const statusOf = (url: string): Promise<number | null> =>
   });
 
 type Running = {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly child: ChildProcessByStdio<Writable | null, Readable, Readable>;
   readonly ended: Promise<Ended>;
   over(): boolean;
   output(): string;
@@ -115,7 +117,19 @@ const launchWithNpm = (folder: string, env: Readonly<Record<string, string>>): R
   return follow(spawn('npm', ['start'], { cwd: folder, env: { ...env, PATH }, stdio: ['ignore', 'pipe', 'pipe'] }));
 };
 
-const follow = (child: ChildProcessByStdio<null, Readable, Readable>): Running => {
+/** `script` of util-linux makes the terminal, and ends as the command does. */
+const launchInTerminal = (
+  folder: string,
+  { line, args }: { readonly line: string; readonly args: readonly string[] },
+  env: Readonly<Record<string, string>>,
+): Running => {
+  const command = [process.execPath, join(folder, 'dist/apps/cadastre/src/main.js'), ...args].join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.write(`${line}\n`);
+  return follow(child);
+};
+
+const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>): Running => {
   let over = false;
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
@@ -214,6 +228,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     stop: () => end('SIGTERM'),
     run: (...args) => launch(build, args, env).ended,
     runWith: (other, ...args) => launch(build, args, { ...env, ...other }).ended,
+    runInTerminal: (line, ...args) => launchInTerminal(build, { line, args }, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {
       if (server && !server.over()) await end('SIGKILL');
