@@ -132,6 +132,7 @@ export const CATALOGUE = {
 export const OWN: ReadonlySet<string> = new Set([
   'agent',
   'agent_pool',
+  'audit_configuration',
   'authentication_token',
   'configuration_version',
   'data_retention_policy',
