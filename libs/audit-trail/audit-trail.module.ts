@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AuditConfigurationController } from './audit-configuration.controller.js';
-import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './audit-configuration.handler.js';
+import { AuditConfigurationsController } from './audit-configurations.controller.js';
+import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './audit-configurations.handler.js';
 import { AuditTrailController } from './audit-trail.controller.js';
 import { Exports } from './audit-trail.exports.js';
 import { Pages } from './audit-trail.pages.js';
@@ -16,7 +16,7 @@ export class AuditTrailModule {
     return {
       module: AuditTrailModule,
       imports: [CqrsModule],
-      controllers: [AuditTrailController, AuditTrailSettingsController, AuditConfigurationController],
+      controllers: [AuditTrailController, AuditTrailSettingsController, AuditConfigurationsController],
       providers: [
         Pages,
         Exports,

@@ -1,6 +1,6 @@
 import type { EventRegistry } from '#kernel';
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
-import { auditConfigurations } from './audit-configuration.projection.js';
+import { auditConfigurations } from './audit-configurations.projection.js';
 import { auditTrailFollower } from './audit-trail.follower.js';
 import { trailSettings } from './audit-trail-settings.js';
 import { trailSettingsEvents } from './audit-trail-settings.events.js';

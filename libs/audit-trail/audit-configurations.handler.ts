@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conflict, unavailable } from '#kernel';
 import { EventStore, firstRow } from '#event-store';
 import type { Actor } from '#access';
-import { auditConfigurationOf, hasTestEntry, type AuditConfigurationRow } from './audit-configuration.queries.js';
+import { auditConfigurationOf, hasTestEntry, type AuditConfigurationRow } from './audit-configurations.queries.js';
 import { toTrailSettings } from './audit-trail-settings.handler.js';
 import { toldUntilNow } from './audit-trail.stretches.js';
 import { hasTrail } from './entitlement.js';

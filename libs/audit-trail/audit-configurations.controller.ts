@@ -5,8 +5,8 @@ import { checkAll, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, parseBody, resourceBody, text, toOne, type Document, type Resource } from '#json-api';
-import { SwitchAuditTrail, TestAuditTrail } from './audit-configuration.handler.js';
-import { auditConfigurationFor, type AuditConfigurationRow } from './audit-configuration.queries.js';
+import { SwitchAuditTrail, TestAuditTrail } from './audit-configurations.handler.js';
+import { auditConfigurationFor, type AuditConfigurationRow } from './audit-configurations.queries.js';
 import { settingsOf } from './audit-trail-settings.js';
 
 const TYPE = 'audit-configurations';
@@ -71,7 +71,7 @@ const auditConfigurationResource = (row: AuditConfigurationRow): Resource => ({
 
 /** Whether an organization's trail records entries (clients.md §8; go-tfe `organization_audit_configuration.go`). */
 @Controller('api/v2/organizations/:organization/audit-configuration')
-export class AuditConfigurationController {
+export class AuditConfigurationsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
