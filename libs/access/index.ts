@@ -1,4 +1,4 @@
-export { placeInOrganization } from './access.queries.js';
+export { placeInOrganization, type PlaceInOrganization } from './access.queries.js';
 export { AccessFilter } from './access.filter.js';
 export * from './access.module.js';
 export * from './authenticate.guard.js';

@@ -31,6 +31,8 @@ export type OrganizationSettings = {
   readonly defaultExecutionMode: ExecutionMode;
   readonly defaultAgentPool: string | null;
   readonly userTokensEnabled: boolean;
+  /** Whether managers of providers may list providers of the public registry beside those of the organization. */
+  readonly publicProviderCurationEnabled: boolean;
 };
 
 export const DEFAULT_SETTINGS: OrganizationSettings = {
@@ -47,6 +49,7 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   defaultExecutionMode: 'remote',
   defaultAgentPool: null,
   userTokensEnabled: true,
+  publicProviderCurationEnabled: true,
 };
 
 export type OrganizationChanges = Partial<OrganizationSettings & { readonly name: string; readonly email: string }>;
@@ -137,7 +140,7 @@ const checkSettings = (
 };
 
 export const organization: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {

@@ -19,6 +19,7 @@ const settings = {
   'default-execution-mode': z.enum(EXECUTION_MODES).optional(),
   'default-agent-pool-id': text(255).nullish(),
   'user-tokens-enabled': z.boolean().optional(),
+  'public-provider-curation-enabled': z.boolean().optional(),
 };
 const email = text(255);
 

@@ -35,16 +35,19 @@ const NEVER = [
   'can-deploy-no-code-modules',
   'can-manage-no-code-modules',
   'can-manage-public-modules',
-  'can-manage-public-providers',
   'can-manage-sso',
   'can-start-trial',
   'can-update-oauth',
   'can-update-sentinel',
 ];
 
-const permissionsOf = (organization: string, actor: Identity): Record<string, boolean> =>
+const permissionsOf = ({ id: organization, settings }: OrganizationRow, actor: Identity): Record<string, boolean> =>
   Object.fromEntries([
     ...Object.entries(ASKED).map(([key, permission]) => [key, may(actor, permission, { organization })] as const),
+    [
+      'can-manage-public-providers',
+      settings.publicProviderCurationEnabled && may(actor, 'manage-providers', { organization }),
+    ] as const,
     ...NEVER.map((key) => [key, false] as const),
   ]);
 
@@ -71,7 +74,7 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       'trial-expires-at': null,
       // Modules that can still be tested: the registry keeps providers only.
       'remaining-testable-count': 0,
-      permissions: permissionsOf(row.id, actor),
+      permissions: permissionsOf(row, actor),
     },
     relationships: {
       'authentication-token': linkTo(`/api/v2/organizations/${row.name}/authentication-token`),

@@ -25,6 +25,7 @@ const organizationSettings = z.strictObject({
   defaultExecutionMode: executionMode,
   defaultAgentPool: z.string().nullable(),
   userTokensEnabled: z.boolean(),
+  publicProviderCurationEnabled: z.boolean(),
 }) satisfies z.ZodType<OrganizationSettings>;
 
 const projectSettings = z.strictObject({
@@ -40,10 +41,17 @@ const projectChanges = projectSettings
   .extend({ name: z.string(), description: z.string().nullable() })
   .partial() as unknown as z.ZodType<ProjectChanges>;
 
+/** Version 1 had no public providers: curating them is on unless an owner turns it off. */
+const withCuration = (data: unknown): unknown => {
+  const { settings, ...rest } = data as { readonly settings: object };
+  return { ...rest, settings: { ...settings, publicProviderCurationEnabled: true } };
+};
+
 /** Schemas, topics and audit rows of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withCuration },
     topic: 'organizations',
     schema: z.strictObject({
       name: z.string(),
@@ -56,7 +64,8 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: { resource: 'organization', action: 'create', meta: ({ name }) => ({ name }) },
   },
   OrganizationUpdated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic: 'organizations',
     schema: z.strictObject({ changes: organizationChanges }),
     audit: { resource: 'organization', action: 'update', meta: ({ changes }) => changedIn(changes) },

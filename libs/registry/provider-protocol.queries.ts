@@ -48,7 +48,7 @@ export const servedProvider = async (
            (jsonb_agg(jsonb_build_object('version', v.version, 'keyId', v.key_id, 'hasKey', v.has_key,
                                          'shasums', v.shasums, 'signature', v.signature, 'platforms', v.platforms)
                       order by v.created_at desc, v.version) filter (where not v.served)) -> 0 as unserved
-      from ${namespaceOf(namespace)} join registry_providers p on p.organization = o.id
+      from ${namespaceOf(namespace)} join registry_providers p on p.organization = o.id and p.namespace is null
       left join lateral (
         select v.version, v.protocols, v.created_at, v.key_id, v.shasums, v.signature, l.here, its.key as has_key,
                coalesce(l.platforms, '[]') as platforms,
@@ -93,7 +93,7 @@ export const servedPackage = async (database: Database, actor: Actor, path: Pack
   const row = await database.row<ServedPackage>(sql`
     select p.organization, p.name as provider, v.version, v.id as "versionId", v.protocols, l.id as platform, l.filename,
            l.shasum, k.key_id as "keyId", k.ascii_armor as "asciiArmor"
-      from ${namespaceOf(path.namespace)} join registry_providers p on p.organization = o.id
+      from ${namespaceOf(path.namespace)} join registry_providers p on p.organization = o.id and p.namespace is null
       join registry_provider_versions v on v.provider = p.id join registry_provider_platforms l on l.version = v.id
      cross join lateral (select k.key_id, k.ascii_armor ${ITS_KEY}) k
      where p.name = ${path.name} and v.version = ${path.version}

@@ -4,7 +4,7 @@ import { demand, fresh, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { PlatformFacts } from './registry-provider-platform.js';
 import { FROM_VERSIONS, type VersionPath } from './registry-provider-versions.queries.js';
-import { demandPrivate, isAt, NO_CURATION } from './registry-providers.queries.js';
+import { demandPrivate, isAt } from './registry-providers.queries.js';
 
 export type RegistryProviderPlatformRow = PlatformFacts & {
   readonly id: string;
@@ -33,7 +33,7 @@ export const platformAt = async (
   actor: Actor,
   path: PlatformPath,
 ): Promise<RegistryProviderPlatformRow> => {
-  await demandPrivate(database, actor, path, NO_CURATION);
+  await demandPrivate(database, actor, path);
   const row = await database.row<RegistryProviderPlatformRow>(sql`
     select ${columns} ${FROM_VERSIONS} join registry_provider_platforms l on l.version = v.id
      where ${isAt(path)} and v.version = ${path.version} and l.os = ${path.os} and l.arch = ${path.arch} and ${fresh(actor)}`);
@@ -49,7 +49,7 @@ export const listPlatforms = async (
   path: VersionPath,
   page: Page,
 ): Promise<Listed<RegistryProviderPlatformRow>> => {
-  await demandPrivate(database, actor, path, NO_CURATION);
+  await demandPrivate(database, actor, path);
   const places = sql`
     select v.id, o.id as organization ${FROM_VERSIONS}
      where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`;

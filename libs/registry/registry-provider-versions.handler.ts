@@ -28,7 +28,7 @@ import {
   type VersionPath,
 } from './registry-provider-versions.queries.js';
 import { platformById, type RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
-import { demandPrivate, NO_CURATION, NOT_FOR_PUBLIC, type ProviderPath } from './registry-providers.queries.js';
+import { demandPrivate, type ProviderPath } from './registry-providers.queries.js';
 
 export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
   constructor(
@@ -79,7 +79,7 @@ export class CreateRegistryProviderVersionHandler implements ICommandHandler<Cre
   ) {}
 
   async execute({ path, asked, actor }: CreateRegistryProviderVersion): Promise<RegistryProviderVersionRow> {
-    await demandPrivate(this.store.database, actor, path, NOT_FOR_PUBLIC);
+    await demandPrivate(this.store.database, actor, path);
     const id = this.ids.next('provver');
     const { rows } = await this.store
       .handle({
@@ -132,7 +132,7 @@ export class CreateRegistryProviderPlatformHandler implements ICommandHandler<Cr
   ) {}
 
   async execute(asked: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
-    await demandPrivate(this.store.database, asked.actor, asked.path, NOT_FOR_PUBLIC);
+    await demandPrivate(this.store.database, asked.actor, asked.path);
     const platform = this.ids.next('provpltfrm');
     const command = { type: 'CreatePlatform', data: { ...asked.facts, platform } } as const;
     return firstRow<RegistryProviderPlatformRow>(await toVersion(this.store, asked, () => command, platform));
@@ -152,7 +152,7 @@ export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegi
 
   async execute(asked: DeleteFromRegistry): Promise<void> {
     const { platform } = asked;
-    await demandPrivate(this.store.database, asked.actor, asked.path, NO_CURATION);
+    await demandPrivate(this.store.database, asked.actor, asked.path);
     await toVersion(this.store, asked, ({ state }) =>
       platform === null
         ? { type: 'DeleteVersion', data: {} }

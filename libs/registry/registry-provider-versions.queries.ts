@@ -4,7 +4,7 @@ import { demand, fresh, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
-import { demandPrivate, isAt, NO_CURATION, type ProviderPath } from './registry-providers.queries.js';
+import { demandPrivate, isAt, type ProviderPath } from './registry-providers.queries.js';
 
 /** Where a version is found. */
 export type VersionPath = ProviderPath & { readonly version: string };
@@ -69,7 +69,7 @@ export const versionAt = async (
   actor: Actor,
   path: VersionPath,
 ): Promise<RegistryProviderVersionRow> => {
-  await demandPrivate(database, actor, path, NO_CURATION);
+  await demandPrivate(database, actor, path);
   const row = await database.row<RegistryProviderVersionRow>(
     sql`select ${columns} ${FROM_VERSIONS} where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`,
   );
@@ -85,7 +85,7 @@ export const listVersions = async (
   path: ProviderPath,
   page: Page,
 ): Promise<Listed<RegistryProviderVersionRow>> => {
-  await demandPrivate(database, actor, path, NO_CURATION);
+  await demandPrivate(database, actor, path);
   const places = sql`
     select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
      where ${isAt(path)} and ${fresh(actor)}`;

@@ -4,10 +4,11 @@ import { registryProvider, type RegistryProviderEvent } from './registry-provide
 
 const { given } = specify(registryProvider);
 
-const created: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws' } };
-const deleted: RegistryProviderEvent = { type: 'RegistryProviderDeleted', data: { name: 'aws' } };
+const created: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws', namespace: null } };
+const deleted: RegistryProviderEvent = { type: 'RegistryProviderDeleted', data: { name: 'aws', namespace: null } };
 
-const create = (name = 'aws') => ({ type: 'CreateRegistryProvider', data: { name } }) as const;
+const create = (name = 'aws', namespace: string | null = null) =>
+  ({ type: 'CreateRegistryProvider', data: { name, namespace } }) as const;
 const remove = { type: 'DeleteRegistryProvider', data: {} } as const;
 
 describe('a registry provider', () => {
@@ -18,7 +19,9 @@ describe('a registry provider', () => {
   });
 
   it.each(['aws', 'a', '3par', 'google-beta', 'x'.repeat(64)])('may be called %j', (name) => {
-    given().when(create(name)).yields({ type: 'RegistryProviderCreated', data: { name } });
+    given()
+      .when(create(name))
+      .yields({ type: 'RegistryProviderCreated', data: { name, namespace: null } });
   });
 
   it.each([
@@ -38,6 +41,27 @@ describe('a registry provider', () => {
     ['x'.repeat(65), /^Name is too long/],
   ])('is not called %j', (name, detail) => {
     given().when(create(name)).refuses('unprocessable', detail, '/data/attributes/name');
+  });
+
+  it.each(['hashicorp', 'DataDog', '1Password', 'public_namespace', 'x'.repeat(64)])(
+    'is public if it has a namespace such as %j, and is deleted under it',
+    (namespace) => {
+      const listed: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws', namespace } };
+      given().when(create('aws', namespace)).yields(listed);
+      given(listed)
+        .when(remove)
+        .yields({ type: 'RegistryProviderDeleted', data: { name: 'aws', namespace } });
+    },
+  );
+
+  it.each([
+    ['', "Namespace can't be blank"],
+    ['a b', /^Namespace may only contain letters and numbers/],
+    ['-a', /^Namespace may only contain/],
+    ['a/b', /^Namespace may only contain/],
+    ['x'.repeat(65), /^Namespace is too long/],
+  ])('is not public in the namespace %j', (namespace, detail) => {
+    given().when(create('aws', namespace)).refuses('unprocessable', detail, '/data/attributes/namespace');
   });
 
   it('is deleted, and gone', () => {

@@ -1,19 +1,35 @@
 import { checkProviderName } from '#provider-release/rules';
-import { conflict, notFound, type Decider, type Message } from '#kernel';
+import { checkAll, checkName, conflict, notFound, type Decider, type Message } from '#kernel';
+
+/** Names a provider within its organization. */
+export type ProviderNames = {
+  readonly name: string;
+  /** Of a provider in the public registry. Null: the provider is private, and its namespace is its organization's name. */
+  readonly namespace: string | null;
+};
 
 /**
- * A private provider of an organization. Its namespace is the organization's name.
+ * A provider in the registry of an organization. A private provider has versions here; a public provider is a record only:
+ * the organization recommends what the public registry has under this name.
  *
  *   absent ──create──► active ──delete (with all of its versions)──► deleted
  */
 export type RegistryProviderEvent =
-  Message<'RegistryProviderCreated', { name: string }> | Message<'RegistryProviderDeleted', { name: string }>;
+  Message<'RegistryProviderCreated', ProviderNames> | Message<'RegistryProviderDeleted', ProviderNames>;
 
 export type RegistryProviderCommand =
-  Message<'CreateRegistryProvider', { name: string }> | Message<'DeleteRegistryProvider', Record<never, never>>;
+  Message<'CreateRegistryProvider', ProviderNames> | Message<'DeleteRegistryProvider', Record<never, never>>;
 
-type Active = { readonly status: 'active'; readonly name: string };
+type Active = ProviderNames & { readonly status: 'active' };
 export type RegistryProvider = { readonly status: 'absent' | 'deleted' } | Active;
+
+/** The public registry takes names of GitHub organizations, such as `DataDog`; clients of the vendor's API use underscores too. */
+const NAMESPACE = {
+  attribute: 'namespace',
+  pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/,
+  allowed: 'letters and numbers, and dashes and underscores between them',
+  most: 64,
+};
 
 const active = (state: RegistryProvider): Active => {
   if (state.status !== 'active') throw notFound();
@@ -21,18 +37,24 @@ const active = (state: RegistryProvider): Active => {
 };
 
 export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand, RegistryProviderEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
-    CreateRegistryProvider: ({ name }, state) => {
+    CreateRegistryProvider: ({ name, namespace }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider exists already');
-      checkProviderName(name);
-      return [{ type: 'RegistryProviderCreated', data: { name } }];
+      checkAll(
+        () => checkProviderName(name),
+        () => namespace !== null && checkName(namespace, NAMESPACE),
+      );
+      return [{ type: 'RegistryProviderCreated', data: { name, namespace } }];
     },
-    DeleteRegistryProvider: (_, state) => [{ type: 'RegistryProviderDeleted', data: { name: active(state).name } }],
+    DeleteRegistryProvider: (_, state) => {
+      const { name, namespace } = active(state);
+      return [{ type: 'RegistryProviderDeleted', data: { name, namespace } }];
+    },
   },
   evolve: {
-    RegistryProviderCreated: ({ name }) => ({ status: 'active', name }),
+    RegistryProviderCreated: (names) => ({ status: 'active', ...names }),
     RegistryProviderDeleted: () => ({ status: 'deleted' }),
   },
 };

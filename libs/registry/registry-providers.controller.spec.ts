@@ -165,21 +165,102 @@ describe('a provider', () => {
 });
 
 describe('providers of the public registry', () => {
-  const NO = 'Public provider curation is disabled';
-  const path = `${PATH}/public/hashicorp/aws`;
-  const asked = async (api: Api): Promise<Answer[]> => [
-    await create({ namespace: 'hashicorp', 'registry-name': 'public' }, 'acme', api),
-    await api.get(path),
-    await api.delete(path),
-  ];
+  const at = (name: string, namespace = 'hashicorp', organization = 'acme') =>
+    `${pathOfProviders(organization)}/public/${namespace}/${name}`;
+  const list = (name: string, organization = 'acme', api: Api = server, namespace = 'hashicorp') =>
+    create({ name, namespace, 'registry-name': 'public' }, organization, api);
+  const curate = async (organization: string, isOn: boolean): Promise<void> => {
+    const body = resource('organizations', { 'public-provider-curation-enabled': isOn });
+    const { body: changed } = answered(await server.patch(`/api/v2/organizations/${organization}`, body), 200);
+    expect(changed.data.attributes['public-provider-curation-enabled']).toBe(isOn);
+  };
 
-  it('are refused to who sees the organization, and not there for others', async () => {
-    for (const api of [server, member]) {
-      const answers = await asked(api);
-      expect(answers.map(({ status, body }) => [status, body.errors[0].detail])).toEqual(answers.map(() => [403, NO]));
-    }
-    expect((await asked(stranger)).map(({ status }) => status)).toEqual([404, 404, 404]);
-    expect((await asked(server.as(null))).map(({ status }) => status)).toEqual([401, 401, 401]);
+  it('are records beside the private ones: created, shown by path and id, listed, deleted', async () => {
+    await makeProvider(server, 'acme', 'random');
+    const { body } = answered(await list('random'), 201);
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^prov-\w{16}$/),
+      attributes: {
+        name: 'random',
+        namespace: 'hashicorp',
+        'registry-name': 'public',
+        permissions: { 'can-delete': true },
+      },
+      relationships: { organization: { data: { id: 'acme' } }, 'registry-provider-versions': { data: [] } },
+      links: { self: at('random') },
+    });
+    expect((await server.get(at('random'))).body).toEqual(body);
+    expect((await server.get(`/api/v2/registry-providers/${body.data.id}`)).body).toEqual(body);
+    const listed = answered(await server.get(`${PATH}?filter[registry_name]=public&q=hashicorp/ran`), 200).body;
+    expect(listed).toMatchObject({ data: [body.data], meta: { pagination: { 'total-count': 1 } } });
+    expect((await server.get(`${PATH}?q=random`)).body.data).toHaveLength(2);
+    expect((await server.get('/api/registry/v1/providers/hashicorp/random/versions')).status).toBe(404);
+    answered(await server.delete(at('random')), 204);
+    expect([(await server.get(at('random'))).status, (await server.delete(at('random'))).status]).toEqual([404, 404]);
+    answered(await server.get(pathOfProvider('acme', 'random')), 200);
+  });
+
+  it('are one in each namespace of an organization, in whatever case it is spelled', async () => {
+    answered(await list('null'), 201);
+    answered(await list('null', 'acme', server, 'other'), 201);
+    answered(await list('null', 'neighbour'), 201);
+    for (const namespace of ['hashicorp', 'HashiCorp'])
+      expect(refusalOf(await list('null', 'acme', server, namespace))[1]).toBe('Name has already been taken');
+    expect(refusalOf(await list('null', 'acme', server, 'a b'))).toEqual([
+      '/data/attributes/namespace',
+      expect.stringMatching(/^Namespace may only contain/),
+    ]);
+  });
+
+  it('are listed by managers of providers, read by members, and not there for others', async () => {
+    answered(await list('http'), 201);
+    expect([(await list('dns', 'acme', member)).status, (await member.delete(at('http'))).status]).toEqual([404, 404]);
+    answered(await member.get(at('http')), 200);
+    const strangers = [
+      await list('dns', 'acme', stranger),
+      await stranger.get(at('http')),
+      await stranger.get(at('no')),
+    ];
+    expect(strangers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await server.as(null).get(at('http'))).status).toBe(401);
+  });
+
+  it('have their namespace in the trail', async () => {
+    await makeOrganization(server, 'curated');
+    answered(await list('tls', 'curated'), 201);
+    answered(await server.delete(at('tls', 'hashicorp', 'curated')), 204);
+    const reader = server.as(await makeOrganizationToken(server, 'curated'));
+    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const meta = { name: 'tls', namespace: 'hashicorp', registry_name: 'public' };
+    expect(
+      body.data
+        .filter(({ resource: { type } }: any) => type === 'registry_provider')
+        .map(({ resource: { action, meta: told } }: any) => [action, told]),
+    ).toEqual([
+      ['destroy', meta],
+      ['create', meta],
+    ]);
+  });
+
+  it('are forbidden to members, and hidden in the list, while curation is disabled', async () => {
+    await makeOrganization(server, 'uncurated');
+    const { id } = answered(await list('tls', 'uncurated'), 201).body.data;
+    await curate('uncurated', false);
+    const path = at('tls', 'hashicorp', 'uncurated');
+    const asked = async (api: Api): Promise<Answer[]> => [
+      await list('dns', 'uncurated', api),
+      await api.get(path),
+      await api.get(`/api/v2/registry-providers/${id}`),
+      await api.get(at('none', 'hashicorp', 'uncurated')),
+      await api.delete(path),
+    ];
+    expect((await asked(server)).map(({ status, body }) => [status, body.errors[0].detail])).toEqual(
+      Array(5).fill([403, 'Public provider curation is disabled']),
+    );
+    expect((await asked(stranger)).map(({ status }) => status)).toEqual(Array(5).fill(404));
+    expect(namesIn(answered(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
+    await curate('uncurated', true);
+    answered(await server.get(path), 200);
   });
 
   it.each(['Private', 'other', 'private%2F', 'x'.repeat(300)])(

@@ -23,9 +23,7 @@ import { CreateRegistryProvider, DeleteRegistryProvider } from './registry-provi
 import { relatedVersions } from './registry-provider-versions.related.js';
 import { registryProviderResource } from './registry-providers.document.js';
 import {
-  demandPrivate,
   listRegistryProviders,
-  NO_CURATION,
   registryProviderAt,
   registryProviderFor,
   type ProviderPath,
@@ -95,10 +93,8 @@ export class RegistryProvidersController {
   ): Promise<Document> {
     const { name, namespace, 'registry-name': registryName } = parseBody(createBody, body).data.attributes;
     checkRegistryName(registryName);
-    if (registryName === 'public') {
-      await demandPrivate(this.database, actor, { organization, registryName, namespace }, NO_CURATION);
-    }
-    const row = await this.bus.execute(new CreateRegistryProvider(organization, { name, namespace }, actor));
+    const asked = { registryName, namespace, name };
+    const row = await this.bus.execute(new CreateRegistryProvider(organization, asked, actor));
     return document(registryProviderResource(row, actor));
   }
 

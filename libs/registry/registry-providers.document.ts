@@ -2,25 +2,26 @@ import { may, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { RegistryProviderRow } from './registry-providers.queries.js';
 
-/** The path of a provider of ours: it is private, in the namespace of its organization. */
+/** The path of a private provider, which is in the namespace of its organization. */
 export const pathOfProvider = (organizationName: string, name: string): string =>
   `/api/v2/organizations/${organizationName}/registry-providers/private/${organizationName}/${name}`;
 
 export const registryProviderResource = (row: RegistryProviderRow, actor: Identity): Resource => {
-  const path = pathOfProvider(row.organizationName, row.name);
+  const { organizationName, registryName, namespace, name } = row;
+  const path = `/api/v2/organizations/${organizationName}/registry-providers/${registryName}/${namespace}/${name}`;
   return {
     id: row.id,
     type: 'registry-providers',
     attributes: {
-      name: row.name,
-      namespace: row.organizationName,
-      'registry-name': 'private',
+      name,
+      namespace,
+      'registry-name': registryName,
       'created-at': row.createdAt,
       'updated-at': row.updatedAt,
       permissions: { 'can-delete': may(actor, 'manage-providers', row) },
     },
     relationships: {
-      organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
+      organization: toOne('organizations', organizationName, `/api/v2/organizations/${organizationName}`),
       'registry-provider-versions': {
         ...toMany('registry-provider-versions', row.versions),
         ...linkTo(`${path}/versions`),

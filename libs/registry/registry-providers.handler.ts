@@ -1,12 +1,11 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
 import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf, type Write } from '#event-store';
-import { contextOf, placeInOrganization, type Actor } from '#access';
+import { contextOf, placeInOrganization, type Actor, type PlaceInOrganization } from '#access';
 import { registryProvider } from './registry-provider.js';
 import { registryProviderVersion } from './registry-provider-version.js';
 import {
-  demandPrivate,
-  NO_CURATION,
+  placeForPublicProvider,
   registryProviderById,
   registryProviderForCommand,
   type ProviderPath,
@@ -16,7 +15,7 @@ import {
 export class CreateRegistryProvider extends Command<RegistryProviderRow> {
   constructor(
     readonly organization: string,
-    readonly asked: { readonly name: string; readonly namespace: string },
+    readonly asked: Pick<ProviderPath, 'registryName' | 'namespace' | 'name'>,
     readonly actor: Actor,
   ) {
     super();
@@ -41,7 +40,7 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
 
   async execute({
     organization,
-    asked: { name, namespace },
+    asked: { registryName, namespace, name },
     actor,
   }: CreateRegistryProvider): Promise<RegistryProviderRow> {
     const id = this.ids.next('prov');
@@ -49,23 +48,32 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
       .handle({
         decider: registryProvider,
         load: async () => {
-          const place = await placeInOrganization(this.store.database, actor, 'manage-providers', organization);
-          if (namespace !== organization) {
-            throw unprocessable(
-              `Namespace of a private provider must be the organization, ${organization}`,
-              'namespace',
-            );
-          }
+          const place = await this.placeFor(organization, { registryName, namespace }, actor);
           return { ...unborn(id, registryProvider), place };
         },
-        command: () => ({ type: 'CreateRegistryProvider', data: { name } }) as const,
+        command: () => {
+          const data = { name, namespace: registryName === 'public' ? namespace : null };
+          return { type: 'CreateRegistryProvider', data } as const;
+        },
         organization: ({ place }) => place.organization,
         holding: ({ place }) => [unchanged(place.organization, place.version)],
         context: contextOf(actor),
         read: () => [registryProviderById(id)],
       })
-      .catch(refuseTakenName('registry_providers_organization_name_key'));
+      .catch(refuseTakenName('registry_providers_names_key'));
     return firstRow<RegistryProviderRow>(rows);
+  }
+
+  private async placeFor(
+    organization: string,
+    { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
+    actor: Actor,
+  ): Promise<PlaceInOrganization> {
+    const { database } = this.store;
+    if (registryName === 'public') return placeForPublicProvider(database, actor, organization);
+    const place = await placeInOrganization(database, actor, 'manage-providers', organization);
+    if (namespace === organization) return place;
+    throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
   }
 }
 
@@ -75,7 +83,6 @@ export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegi
 
   /** Its versions go with it, in the same append. */
   async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
-    await demandPrivate(this.store.database, actor, path, NO_CURATION);
     await this.store.untilFirst(async () => {
       const found = await registryProviderForCommand(this.store.database, actor, path);
       const { organization, organizationVersion } = found;

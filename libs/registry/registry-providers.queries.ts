@@ -1,12 +1,22 @@
 import { forbidden, notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { confirm, demand, fresh, organizationFor, placeInOrganization, type Actor } from '#access';
+import {
+  confirm,
+  demand,
+  fresh,
+  organizationFor,
+  placeInOrganization,
+  type Actor,
+  type PlaceInOrganization,
+} from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 
 export type RegistryProviderRow = {
   readonly id: string;
   readonly organization: string;
   readonly organizationName: string;
+  readonly registryName: 'private' | 'public';
+  readonly namespace: string;
   readonly name: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
@@ -22,28 +32,77 @@ export type ProviderPath = {
   readonly name: string;
 };
 
-/** What the contract names 403 for (§4.4): reading and deleting, and creating, what is public. */
-export const NO_CURATION = 'Public provider curation is disabled';
-export const NOT_FOR_PUBLIC = 'Not available for public providers';
+/** Whether the organization `o` curates public providers. */
+const IS_CURATING = sql.raw(`(o.settings ->> 'publicProviderCurationEnabled')::boolean`);
 
-/** There are private providers only, in the namespace of their organization; who sees the organization is told why not. */
+const noCuration = () => forbidden('Public provider curation is disabled');
+
+/**
+ * Throws forbidden for a public provider, which has no versions here (contract §4.4), if the caller sees the organization.
+ * Throws not-found for other paths that no private provider has.
+ */
 export const demandPrivate = async (
   database: Database,
   actor: Actor,
-  { organization, registryName, namespace }: Omit<ProviderPath, 'name'>,
-  refusal: typeof NO_CURATION | typeof NOT_FOR_PUBLIC,
+  path: Omit<ProviderPath, 'name'>,
 ): Promise<void> => {
-  if (registryName === 'public') {
-    await placeInOrganization(database, actor, 'read-providers', organization);
-    throw forbidden(refusal);
+  if (path.registryName === 'public') {
+    await placeInOrganization(database, actor, 'read-providers', path.organization);
+    throw forbidden('Not available for public providers');
   }
-  if (registryName === 'private' && namespace === organization) return;
+  await demandRegistry(database, actor, path);
+};
+
+/** Throws not-found for a path that no provider has, whatever its name is. */
+const demandRegistry = async (
+  database: Database,
+  actor: Actor,
+  { organization, registryName, namespace }: Omit<ProviderPath, 'name'>,
+): Promise<void> => {
+  if (registryName === 'public' || (registryName === 'private' && namespace === organization)) return;
   await confirm(database, actor);
   throw notFound();
 };
 
+/**
+ * Returns the organization for a caller that lists public providers in it. Throws forbidden while it does not curate them
+ * (contract §4.4), even for callers that may not list any: they see the organization.
+ */
+export const placeForPublicProvider = async (
+  database: Database,
+  actor: Actor,
+  name: string,
+): Promise<PlaceInOrganization> => {
+  const row = await database.row<PlaceInOrganization & { readonly curating: boolean }>(sql`
+    select o.id as organization, s.version, ${IS_CURATING} as curating
+      from organizations o join event_store.streams s on s.stream = o.id
+     where o.name = ${name} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-providers', row);
+  if (!row.curating) throw noCuration();
+  demand(actor, 'manage-providers', row);
+  return row;
+};
+
+/** Throws as `placeForPublicProvider` does while the organization does not curate public providers. */
+const demandCuration = async (
+  database: Database,
+  actor: Actor,
+  { organization, registryName }: ProviderPath,
+): Promise<void> => {
+  if (registryName !== 'public') return;
+  const row = await database.row<{ readonly organization: string; readonly curating: boolean }>(sql`
+    select o.id as organization, ${IS_CURATING} as curating
+      from organizations o where o.name = ${organization} and ${fresh(actor)}`);
+  if (!row) throw notFound();
+  demand(actor, 'read-providers', row);
+  if (!row.curating) throw noCuration();
+};
+
 const columns = sql.raw(`
   p.id, p.organization, o.name as "organizationName", p.name, p.created_at as "createdAt", p.updated_at as "updatedAt",
+  case when p.namespace is null then 'private' else 'public' end as "registryName",
+  coalesce(p.namespace, o.name) as namespace,
   array(select v.id from registry_provider_versions v where v.provider = p.id order by v.created_at desc, v.id) as versions`);
 
 const FROM = sql.raw('from registry_providers p join organizations o on o.id = p.organization');
@@ -51,14 +110,18 @@ const FROM = sql.raw('from registry_providers p join organizations o on o.id = p
 export const registryProviderById = (id: string): Sql => sql`select ${columns} ${FROM} where p.id = ${id}`;
 
 /** The condition that a row of `p` and `o` is the provider at this path. */
-export const isAt = ({ organization, name }: ProviderPath): Sql => sql`o.name = ${organization} and p.name = ${name}`;
+export const isAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
+  registryName === 'public'
+    ? sql`o.name = ${organization} and p.name = ${name} and p.namespace = ${namespace}`
+    : sql`o.name = ${organization} and p.name = ${name} and p.namespace is null`;
 
 export const registryProviderAt = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
 ): Promise<RegistryProviderRow> => {
-  await demandPrivate(database, actor, path, NO_CURATION);
+  await demandRegistry(database, actor, path);
+  await demandCuration(database, actor, path);
   return seen(database, actor, isAt(path));
 };
 
@@ -66,11 +129,12 @@ export const registryProviderFor = (database: Database, actor: Actor, id: string
   seen(database, actor, sql`p.id = ${id}`);
 
 const seen = async (database: Database, actor: Actor, condition: Sql): Promise<RegistryProviderRow> => {
-  const row = await database.row<RegistryProviderRow>(
-    sql`select ${columns} ${FROM} where ${condition} and ${fresh(actor)}`,
+  const row = await database.row<RegistryProviderRow & { readonly curating: boolean }>(
+    sql`select ${columns}, ${IS_CURATING} as curating ${FROM} where ${condition} and ${fresh(actor)}`,
   );
   if (!row) throw notFound();
   demand(actor, 'read-providers', row);
+  if (row.registryName === 'public' && !row.curating) throw noCuration();
   return row;
 };
 
@@ -89,6 +153,8 @@ export const registryProviderForCommand = async (
   actor: Actor,
   path: ProviderPath,
 ): Promise<RegistryProviderForCommand> => {
+  await demandRegistry(database, actor, path);
+  await demandCuration(database, actor, path);
   const row = await database.row<RegistryProviderForCommand>(sql`
     select p.id, p.organization, so.version as "organizationVersion", p.name, ${snapshotOf('s')} as snapshot,
            coalesce((select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${snapshotOf('sv')})
@@ -108,7 +174,12 @@ export type RegistryProviderFilter = {
   readonly organizationName: string | undefined;
 };
 
-/** One page and the count of all, in one statement. */
+const inRegistry = (registryName: string): Sql => {
+  if (registryName === 'private') return sql`p.namespace is null`;
+  return registryName === 'public' ? sql`p.namespace is not null` : sql`false`;
+};
+
+/** One page and the count of all, in one statement. Without public providers while the organization does not curate them. */
 export const listRegistryProviders = async (
   database: Database,
   actor: Actor,
@@ -118,16 +189,16 @@ export const listRegistryProviders = async (
 ): Promise<Listed<RegistryProviderRow>> => {
   const where = sql.and([
     sql`p.organization = o.id`,
-    // There are no others.
-    ...(registryName && registryName !== 'private' ? [sql`false`] : []),
+    sql`(p.namespace is null or ${IS_CURATING})`,
+    ...(registryName ? [inRegistry(registryName)] : []),
     ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
-    ...(search ? [sql`position(lower(${search}) in lower(p.name)) > 0`] : []),
+    ...(search ? [sql`position(lower(${search}) in lower(coalesce(p.namespace || '/', '') || p.name)) > 0`] : []),
   ]);
   const found = await database.slowRows<RegistryProviderRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_providers p where ${where}) as total, page.*
-      from (select id, name from ${organizationFor(actor, 'read-providers', organizationName)}) o
+      from (select id, name, settings from ${organizationFor(actor, 'read-providers', organizationName)}) o
       left join lateral (select ${columns} from registry_providers p where ${where}
                           order by p.name, p.id ${limitOf(page)}) page on true
      order by page.name, page.id`,

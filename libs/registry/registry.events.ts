@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { EventKinds } from '#kernel';
 import { nameOfChecksums, nameOfSignature, PROTOCOLS } from '#provider-release';
 import type { GpgKeyEvent } from './gpg-key.js';
-import type { RegistryProviderEvent } from './registry-provider.js';
+import type { ProviderNames, RegistryProviderEvent } from './registry-provider.js';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 
 const topic = 'registry';
-const named = z.strictObject({ name: z.string() });
+const names = z.strictObject({ name: z.string(), namespace: z.string().nullable() }) satisfies z.ZodType<ProviderNames>;
+/** Version 1 had private providers only. */
+const upcastNames = { 1: (data: unknown) => ({ ...(data as object), namespace: null }) };
 const of = { name: z.string(), version: z.string() };
 const file = { size: z.number(), sha256: z.string() };
 const facts = { platform: z.string(), os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() };
@@ -21,6 +23,9 @@ type OfPlatform = OfVersion & {
 };
 type OfFile = OfVersion & { readonly size: number; readonly sha256: string };
 
+/** Of private providers as in entries of before: a rebuilt trail equals the one that was written. */
+const metaOfProvider = ({ name, namespace }: ProviderNames) =>
+  namespace === null ? { name } : { name, namespace, registry_name: 'public' };
 const metaOfVersion = ({ name, version }: OfVersion) => ({ provider: name, version });
 const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: OfPlatform) => ({
   ...metaOfVersion(of),
@@ -42,16 +47,18 @@ const platformOf = ({ platform }: { readonly platform: string }): string => plat
 /** Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1). */
 export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
   RegistryProviderCreated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: upcastNames,
     topic,
-    schema: named,
-    audit: { resource: 'registry_provider', action: 'create', meta: ({ name }) => ({ name }) },
+    schema: names,
+    audit: { resource: 'registry_provider', action: 'create', meta: metaOfProvider },
   },
   RegistryProviderDeleted: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: upcastNames,
     topic,
-    schema: named,
-    audit: { resource: 'registry_provider', action: 'destroy', meta: ({ name }) => ({ name }) },
+    schema: names,
+    audit: { resource: 'registry_provider', action: 'destroy', meta: metaOfProvider },
   },
   RegistryProviderVersionCreated: {
     schemaVersion: 1,

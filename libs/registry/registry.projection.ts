@@ -11,9 +11,9 @@ export const registryProviders: Projection<RegistryProviderEvent | OrganizationD
   name: 'registry_providers',
   tables: ['registry_providers'],
   on: {
-    RegistryProviderCreated: ({ name }, { stream, organization, time }) => sql`
-      insert into registry_providers (id, organization, name, created_at, updated_at)
-      values (${stream}, ${organization}, ${name}, ${time}, ${time})`,
+    RegistryProviderCreated: ({ name, namespace }, { stream, organization, time }) => sql`
+      insert into registry_providers (id, organization, name, namespace, created_at, updated_at)
+      values (${stream}, ${organization}, ${name}, ${namespace}, ${time}, ${time})`,
     RegistryProviderDeleted: (_, { stream }) => sql`delete from registry_providers where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from registry_providers where organization = ${stream}`,
   },

@@ -145,6 +145,10 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
+    'can-manage-public-providers': ({ api, world }) => {
+      const names = { name: world.unique('made'), namespace: 'hashicorp', 'registry-name': 'public' };
+      return api.post(`${ACME}/registry-providers`, resource('registry-providers', names));
+    },
     'can-read-audit-trail': ({ api }) => api.get('/api/v2/organization/audit-trail'),
     'can-manage-auditing': ({ api }) => api.get(`${ACME}/audit-trail-settings`),
   },
@@ -158,7 +162,6 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-deploy-no-code-modules',
     'can-manage-no-code-modules',
     'can-manage-public-modules',
-    'can-manage-public-providers',
     'can-manage-sso',
     'can-start-trial',
     'can-update-oauth',

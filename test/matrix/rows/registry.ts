@@ -42,7 +42,7 @@ export const registryProvider: Target = {
   fresh: async (_, world) => ({ params: await makeDraft(world) }),
 };
 
-/** Whoever sees the organization is told that there are none. */
+/** Callers that see the organization get 403, whether or not it lists the provider. */
 const ofThePublicRegistry: Target = {
   place: inAcme,
   standing: () => ({ ...thePlatform, registryName: 'public', namespace: 'hashicorp' }),
@@ -133,16 +133,60 @@ const changes: readonly Row[] = [
   },
 ];
 
-/** The contract has 403 for these. */
+const publicBody = (name: string): object =>
+  resource('registry-providers', { name, namespace: 'hashicorp', 'registry-name': 'public' });
+
+/** A provider of the public registry that the organization lists. */
+const publicProvider: Target = {
+  place: inAcme,
+  standing: () => ({ organization: 'acme', registryName: 'public', namespace: 'hashicorp', name: 'random' }),
+  fresh: async (_, { server, unique }) => {
+    const name = unique('listed');
+    answered(await server.post('/api/v2/organizations/acme/registry-providers', publicBody(name)), 201);
+    return { params: { organization: 'acme', registryName: 'public', namespace: 'hashicorp', name } };
+  },
+};
+
+const publicOnes: readonly Row[] = [
+  {
+    route: `GET ${PROVIDER}`,
+    when: 'public',
+    about: publicProvider,
+    demands: ['read-providers'],
+    status: 200,
+    setUp: ({ server }) => server.post('/api/v2/organizations/acme/registry-providers', publicBody('random')),
+    tearDown: ({ server }) => server.delete('/api/v2/organizations/acme/registry-providers/public/hashicorp/random'),
+  },
+  {
+    route: `POST ${PROVIDERS}`,
+    when: 'public',
+    about: organization,
+    demands: ['manage-providers'],
+    status: 201,
+    trail: ['registry_provider create'],
+    bodyFor: ({ world }) => publicBody(world.unique('listed')),
+  },
+  {
+    route: `DELETE ${PROVIDER}`,
+    when: 'public',
+    about: publicProvider,
+    demands: ['manage-providers'],
+    status: 204,
+    trail: ['registry_provider destroy'],
+    fresh: true,
+  },
+];
+
+/** The contract has 403 for versions and platforms of public providers. */
 const ofPublicOnes: readonly Row[] = [
-  ...[PROVIDER, VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+  ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
     route: `GET ${path}`,
     when: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
   })),
-  ...[PROVIDER, `${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+  ...[`${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
     route: `DELETE ${path}`,
     when: 'public',
     about: ofThePublicRegistry,
@@ -150,15 +194,6 @@ const ofPublicOnes: readonly Row[] = [
     status: 403,
     trail: [],
   })),
-  {
-    route: `POST ${PROVIDERS}`,
-    when: 'public',
-    about: organization,
-    demands: ['read-providers'],
-    status: 403,
-    trail: [],
-    body: resource('registry-providers', { name: 'aws', namespace: 'hashicorp', 'registry-name': 'public' }),
-  },
   {
     route: `POST ${VERSIONS}`,
     when: 'public',
@@ -304,4 +339,12 @@ const files: readonly Row[] = [
   { route: `GET ${DOWNLOAD}`, when: 'that is not ours', about: unsigned, demands: 'anybody', status: 403 },
 ];
 
-export const registry: readonly Row[] = [...reads, ...changes, ...ofPublicOnes, ...keys, ...installing, ...files];
+export const registry: readonly Row[] = [
+  ...reads,
+  ...changes,
+  ...publicOnes,
+  ...ofPublicOnes,
+  ...keys,
+  ...installing,
+  ...files,
+];
