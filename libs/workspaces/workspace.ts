@@ -196,7 +196,7 @@ const decideSshKey = (
 };
 
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
-  version: 4,
+  version: 5,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
