@@ -120,6 +120,8 @@ export const listProjects = async (
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
+  // Without regard to case, as clients expect (clients.md §8); names that differ in nothing else have one order too.
+  const inOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
   const found = await database.slowRows<ProjectRow & { owner: string; total: number }>(
     actor,
     sql`
@@ -129,8 +131,8 @@ export const listProjects = async (
                    ${organizationsWhere(actor, 'update-project')} as updates
               from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (select ${columns(actor)} ${FROM} where ${where}
-                          order by p.name ${direction} ${limitOf(page)}) page on true
-     order by page.name ${direction}`,
+                          order by ${inOrder(sql.raw('p.name'))} ${limitOf(page)}) page on true
+     order by ${inOrder(sql.raw('page.name'))}`,
   );
   const [first] = found;
   if (!first) throw notFound();
