@@ -165,6 +165,12 @@ describe('a body that is wrong', () => {
     ]);
   });
 
+  it.each([{}, { id: '' }, { type: 'users', id: null }])('may not have the entry %j, which names nothing', (entry) => {
+    expect(problemsOf({ data: [{ id: 'user-1' }, entry] }, identifiersBody('users'))).toEqual([
+      { detail: "Id can't be blank", pointer: '/data/1/id' },
+    ]);
+  });
+
   it('may not name more than can be held at once', () => {
     const some = (number: number) => ({ data: Array.from({ length: number }, (_, n) => ({ id: `user-${n}` })) });
     expect(problemsOf(some(501), identifiersBody('users'))).toEqual([

@@ -55,9 +55,11 @@ const LISTED_AT_MOST = 500;
 /** Size of a body that lists resources. Clients send whole documents, of about 2 KB, where identifiers are enough. */
 export const LIST_BODY_BYTES = 1024 * 1024;
 
-/** Whole resources may come, `type` and `id` are what counts. */
+/** Clients may send whole resources: `type` and `id` count. An entry without an id is refused. */
 const identifiers = (type: string, most: number) =>
-  z.array(z.object({ type: typeOf(type), id: ID })).max(most, { error: `too many, at most ${most} of them` });
+  z
+    .array(z.object({ type: typeOf(type), id: ID.refine((id) => id !== '', { error: "Id can't be blank" }) }))
+    .max(most, { error: `too many, at most ${most} of them` });
 
 /** The body of a relationship endpoint. */
 export const identifiersBody = (type: string, most = LISTED_AT_MOST) => z.object({ data: identifiers(type, most) });

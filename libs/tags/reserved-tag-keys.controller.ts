@@ -27,7 +27,7 @@ const reservedTagKeyResource = ({ id, key, disableOverrides, createdAt, updatedA
     'disable-overrides': disableOverrides,
     'created-at': createdAt,
     'updated-at': updatedAt,
-    // So go-tfe reads them.
+    // go-tfe decodes the times by these names alone (struct tags of ReservedTagKey in 1.110): without them they are zero.
     created_at: createdAt,
     updated_at: updatedAt,
   },

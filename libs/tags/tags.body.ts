@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, valueOfTag, type Tag } from '#kernel';
+import {
+  checkAll,
+  checkBindings,
+  checkFlatTag,
+  checkNumber,
+  IN_OWNER,
+  unprocessable,
+  valueOfTag,
+  type Tag,
+} from '#kernel';
 import { ID, parseBody, typeOf } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
@@ -38,9 +47,15 @@ export const bindingsIn = (body: unknown): readonly Tag[] => checked(parseBody(t
 export const bindingsOf = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>
   input?.data === undefined ? undefined : checked(input.data ?? [], IN_OWNER.bindings);
 
-/** Whole tags may come, as they were read: where there is an id it counts (clients.md §1). */
+/** Clients may send whole tags as they read them: an id counts before a name (clients.md §1). Each entry has one of them. */
 const referencesIn = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
   checkNumber(data.length, pointer);
+  const checks = data.map(({ id, attributes }, index) => () => {
+    if (id || attributes?.name) return;
+    if (attributes?.name === '') throw unprocessable("Name can't be blank", `${pointer}/${index}/attributes/name`);
+    throw unprocessable('Tag must have an id or a name', `${pointer}/${index}`);
+  });
+  checkAll(...checks);
   return data.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? '' }));
 };
 

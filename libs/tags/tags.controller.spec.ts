@@ -310,6 +310,20 @@ describe('removing flat tags', () => {
     await removeAll(id);
   });
 
+  it.each([
+    [{}, '/data/0', 'Tag must have an id or a name'],
+    [{ type: 'tags', id: null, attributes: { name: null } }, '/data/0', 'Tag must have an id or a name'],
+    [{ attributes: { name: '' } }, '/data/0/attributes/name', "Name can't be blank"],
+  ])('refuses the entry %j, as adding does', async (entry, ...problem) => {
+    const id = await fresh({ tags: flatTags('kept') });
+    const body = { data: [entry, ...flatTags('kept').data] };
+    for (const send of [server.delete, server.post]) {
+      expect(refusalOf(await send.call(server, ofOne(id), body))).toEqual(problem);
+    }
+    expect(namesIn(await listOf(id))).toEqual(['kept']);
+    await removeAll(id);
+  });
+
   it('wants ids that there are, and removes nothing else then', async () => {
     const id = await fresh({ tags: flatTags('kept') });
     const data = [...flatTags('kept').data, { type: 'tags', id: 'tag-none' }];
