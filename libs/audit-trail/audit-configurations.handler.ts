@@ -5,7 +5,7 @@ import type { Actor } from '#access';
 import { auditConfigurationOf, hasTestEntry, type AuditConfigurationRow } from './audit-configurations.queries.js';
 import { toTrailSettings } from './audit-trail-settings.handler.js';
 import { toldUntilNow } from './audit-trail.stretches.js';
-import { hasTrail } from './entitlement.js';
+import { hasTrail } from './audit-trail.entitlement.js';
 
 /** Switches the recording of entries on or off; `enabled` undefined leaves it as it is. */
 export class SwitchAuditTrail extends Command<AuditConfigurationRow> {

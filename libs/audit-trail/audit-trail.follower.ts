@@ -2,7 +2,7 @@ import { sql, type EventRegistry, type Recorded, type Sql, type Table } from '#k
 import type { Follower } from '#event-store';
 import type { OrganizationEvent } from '#organizations';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
-import { hasTrail } from './entitlement.js';
+import { hasTrail } from './audit-trail.entitlement.js';
 import type { Entry } from './entry.js';
 import { continueTrails, type Placed, type Trail, type Trails, type Turn } from './trail.js';
 import { removeExpired } from './kept-entries.queries.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Public } from '#access';
 import { notFound } from '#kernel';
-import { avatarOf } from './avatar.js';
+import { avatarOf } from './avatar.renderer.js';
 
 /** An avatar never changes, and pages of other origins show it. */
 const HEADERS = {

@@ -1,6 +1,6 @@
 import { linkTo, type Resource } from '#json-api';
 import { may, SITE, type Identity } from '#access';
-import { avatarPath } from './avatar.js';
+import { avatarPath } from './avatar.renderer.js';
 import type { UserRow } from './users.queries.js';
 
 /** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { avatarOf } from './avatar.js';
+import { avatarOf } from './avatar.renderer.js';
 
 const ID = 'user-4nZ8aBcDeFgHiJkL';
 
