@@ -64,6 +64,32 @@ describe('a registry provider', () => {
     given().when(create('aws', namespace)).refuses('unprocessable', detail, '/data/attributes/namespace');
   });
 
+  it('has the tags of the last change, each once and ten at most', () => {
+    const names = { name: 'aws', namespace: null };
+    const [env, flat] = [
+      { key: 'env', value: 'prod' },
+      { key: 'team', value: null },
+    ];
+    const tag = (...bindings: readonly { key: string; value: string | null }[]) =>
+      ({ type: 'TagRegistryProvider', data: { bindings } }) as const;
+    const tagged = (from: readonly (typeof env)[], to: readonly (typeof env | typeof flat)[]) =>
+      ({ type: 'RegistryProviderTagsChanged', data: { ...names, from, to } }) as const;
+    given(created)
+      .when(tag(env, flat, env))
+      .yields(tagged([], [env, flat]));
+    given(created, tagged([], [env]))
+      .when(tag(env))
+      .yields();
+    given(created, tagged([], [env]))
+      .when(tag())
+      .yields(tagged([env], []));
+    const many = Array.from({ length: 11 }, (_, n) => ({ key: `k${n}`, value: null }));
+    given(created)
+      .when(tag(...many))
+      .refuses('unprocessable', 'cannot exceed 10 bindings per resource', '/data/relationships/tag-bindings/data');
+    given().when(tag(env)).refuses('not-found', 'Not found');
+  });
+
   it('is deleted, and gone', () => {
     given(created).when(remove).yields(deleted);
     given(created, deleted).when(remove).refuses('not-found', 'Not found');

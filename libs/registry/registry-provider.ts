@@ -1,5 +1,18 @@
 import { checkProviderName } from '#provider-release/rules';
-import { checkAll, checkName, conflict, notFound, type Decider, type Message } from '#kernel';
+import {
+  bindingChanges,
+  checkAll,
+  checkName,
+  conflict,
+  IN_OWNER,
+  MAX_BINDINGS,
+  unprocessable,
+  withBindings,
+  type Tag,
+  notFound,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 /** Names a provider within its organization. */
 export type ProviderNames = {
@@ -15,12 +28,18 @@ export type ProviderNames = {
  *   absent ──create──► active ──delete (with all of its versions)──► deleted
  */
 export type RegistryProviderEvent =
-  Message<'RegistryProviderCreated', ProviderNames> | Message<'RegistryProviderDeleted', ProviderNames>;
+  | Message<'RegistryProviderCreated', ProviderNames>
+  /** All tags before and after, in order of insertion. */
+  | Message<'RegistryProviderTagsChanged', ProviderNames & { from: readonly Tag[]; to: readonly Tag[] }>
+  | Message<'RegistryProviderDeleted', ProviderNames>;
 
 export type RegistryProviderCommand =
-  Message<'CreateRegistryProvider', ProviderNames> | Message<'DeleteRegistryProvider', Record<never, never>>;
+  | Message<'CreateRegistryProvider', ProviderNames>
+  /** `bindings` replace all tags. */
+  | Message<'TagRegistryProvider', { bindings: readonly Tag[] }>
+  | Message<'DeleteRegistryProvider', Record<never, never>>;
 
-type Active = ProviderNames & { readonly status: 'active' };
+type Active = ProviderNames & { readonly status: 'active'; readonly tags: readonly Tag[] };
 export type RegistryProvider = { readonly status: 'absent' | 'deleted' } | Active;
 
 /** The public registry takes names of GitHub organizations, such as `DataDog`; clients of the vendor's API use underscores too. */
@@ -37,7 +56,7 @@ const active = (state: RegistryProvider): Active => {
 };
 
 export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand, RegistryProviderEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateRegistryProvider: ({ name, namespace }, state) => {
@@ -48,13 +67,24 @@ export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand
       );
       return [{ type: 'RegistryProviderCreated', data: { name, namespace } }];
     },
+    TagRegistryProvider: ({ bindings }, state) => {
+      const { name, namespace, tags: from } = active(state);
+      const changes = bindingChanges(from, bindings, 'replacing');
+      const to = withBindings(from, changes);
+      if (to.length > MAX_BINDINGS) {
+        throw unprocessable(`cannot exceed ${MAX_BINDINGS} bindings per resource`, IN_OWNER.bindings);
+      }
+      if (changes.length === 0) return [];
+      return [{ type: 'RegistryProviderTagsChanged', data: { name, namespace, from, to } }];
+    },
     DeleteRegistryProvider: (_, state) => {
       const { name, namespace } = active(state);
       return [{ type: 'RegistryProviderDeleted', data: { name, namespace } }];
     },
   },
   evolve: {
-    RegistryProviderCreated: (names) => ({ status: 'active', ...names }),
+    RegistryProviderCreated: (names) => ({ status: 'active', ...names, tags: [] }),
+    RegistryProviderTagsChanged: ({ to }, state) => (state.status === 'active' ? { ...state, tags: to } : state),
     RegistryProviderDeleted: () => ({ status: 'deleted' }),
   },
 };

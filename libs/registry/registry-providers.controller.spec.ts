@@ -29,6 +29,7 @@ import {
   makeToken,
   refusalOf,
   resource,
+  tagBindings,
 } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
@@ -78,6 +79,7 @@ describe('a provider', () => {
       relationships: {
         organization: { data: { type: 'organizations', id: 'acme' }, links: { related: '/api/v2/organizations/acme' } },
         'registry-provider-versions': { data: [], links: { related: `${self}/versions` } },
+        'tag-bindings': { data: [], links: { related: `/api/v2/registry-providers/${body.data.id}/tag-bindings` } },
       },
       links: { self },
     });
@@ -340,6 +342,80 @@ describe('the list of providers', () => {
     const { body } = answered(await server.get(pathOfProviders('bare')), 200);
     expect(body).toMatchObject({ data: [], meta: { pagination: { 'total-pages': 0, 'total-count': 0 } } });
     answered(await server.get(pathOfProviders('nowhere')), 404);
+  });
+});
+
+describe('tags of a provider', () => {
+  const own = '/data/relationships/tag-bindings/data';
+  const tag = (path: string, tags: object, api: Api = server): Promise<Answer> =>
+    api.patch(path, resource('registry-providers', {}, { 'tag-bindings': tags }));
+  const pairs = async (id: string): Promise<unknown> =>
+    answered(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data.map(
+      ({ attributes: { key, value } }: any) => [key, value],
+    );
+
+  it('are replaced as a whole, kept if they are not named, and listed by the provider’s id', async () => {
+    const id = await makeProvider(server, 'acme', 'tagged');
+    const path = pathOfProvider('acme', 'tagged');
+    const { body } = answered(await tag(path, tagBindings({ env: 'prod', team: '' })), 200);
+    const list = answered(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data;
+    expect(list).toEqual([
+      { id: expect.stringMatching(/^tb-/), type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
+      { id: expect.stringMatching(/^tb-/), type: 'tag-bindings', attributes: { key: 'team', value: '' } },
+    ]);
+    expect(body.data.relationships['tag-bindings'].data).toEqual(
+      list.map((binding: any) => ({ type: 'tag-bindings', id: binding.id })),
+    );
+    expect((await server.get(path)).body).toEqual(body);
+    answered(await server.patch(path, resource('registry-providers')), 200);
+    expect(await pairs(id)).toEqual([
+      ['env', 'prod'],
+      ['team', ''],
+    ]);
+    answered(await tag(path, tagBindings({ team: 'core' })), 200);
+    expect(await pairs(id)).toEqual([['team', 'core']]);
+    answered(await tag(path, { data: [] }), 200);
+    expect(await pairs(id)).toEqual([]);
+  });
+
+  it('are of public providers, too', async () => {
+    const { id } = answered(await create({ name: 'labels', namespace: 'cloudposse', 'registry-name': 'public' }), 201)
+      .body.data;
+    answered(await tag(`${PATH}/public/cloudposse/labels`, tagBindings({ env: 'prod' })), 200);
+    expect(await pairs(id)).toEqual([['env', 'prod']]);
+  });
+
+  it('are refused by the place in the request, and change nothing', async () => {
+    const id = await makeProvider(server, 'acme', 'strict');
+    const path = pathOfProvider('acme', 'strict');
+    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
+    expect(refusalOf(await tag(path, tagBindings({ 'no/slash': 'x' })))).toEqual([
+      `${own}/0/attributes/key`,
+      'Key is invalid',
+    ]);
+    const many = tagBindings(Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`k${n}`, 'x'])));
+    expect(refusalOf(await tag(path, many))).toEqual([own, 'cannot exceed 10 bindings per resource']);
+    expect(await pairs(id)).toEqual([['env', 'prod']]);
+  });
+
+  it('are read by members and changed by managers, and are in the trail', async () => {
+    await makeOrganization(server, 'tagging');
+    const id = await makeProvider(server, 'tagging', 'aws');
+    const path = pathOfProvider('tagging', 'aws');
+    const reader = server.as(await makeOrganizationToken(server, 'tagging'));
+    answered(await tag(path, tagBindings({ env: 'prod' }), reader), 404);
+    answered(await tag(path, tagBindings({ env: 'prod' }), stranger), 404);
+    answered(await stranger.get(`/api/v2/registry-providers/${id}/tag-bindings`), 404);
+    answered(await reader.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200);
+    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
+    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
+    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const updates = body.data.filter(
+      ({ resource: { type, action } }: any) => `${type} ${action}` === 'registry_provider update',
+    );
+    expect(updates.map((entry: any) => entry.resource.meta)).toEqual([
+      { name: 'aws', change: 'tag_bindings', from: [], to: [{ key: 'env', value: 'prod' }] },
+    ]);
   });
 });
 

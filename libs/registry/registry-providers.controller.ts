@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -19,9 +19,10 @@ import {
   type Resource,
   text,
 } from '#json-api';
-import { CreateRegistryProvider, DeleteRegistryProvider } from './registry-providers.handler.js';
+import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
+import { CreateRegistryProvider, DeleteRegistryProvider, TagRegistryProvider } from './registry-providers.handler.js';
 import { relatedVersions } from './registry-provider-versions.related.js';
-import { registryProviderResource } from './registry-providers.document.js';
+import { bindingsOfProvider, registryProviderResource } from './registry-providers.document.js';
 import {
   listRegistryProviders,
   registryProviderAt,
@@ -34,6 +35,12 @@ import { ReleaseLinks } from './release.links.js';
 const createBody = resourceBody(
   'registry-providers',
   z.object({ name: text(255), namespace: text(255), 'registry-name': text(255) }),
+);
+
+const updateBody = resourceBody(
+  'registry-providers',
+  z.unknown().optional(),
+  z.object({ 'tag-bindings': tagBindingsInput }).nullish(),
 );
 
 const REGISTRIES = ['private', 'public'];
@@ -110,6 +117,21 @@ export class RegistryProvidersController {
   @Get('registry-providers/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     return this.shown(() => registryProviderFor(this.database, actor, id), query, actor);
+  }
+
+  /** Its tags are all that can change. */
+  @Patch('organizations/:organization/registry-providers/:registryName/:namespace/:name')
+  async update(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const bindings = bindingsOf(parseBody(updateBody, body).data.relationships?.['tag-bindings']);
+    return document(
+      registryProviderResource(await this.bus.execute(new TagRegistryProvider(path, bindings, actor)), actor),
+    );
+  }
+
+  /** All of them: go-tfe follows no pages here. */
+  @Get('registry-providers/:id/tag-bindings')
+  async tagBindings(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(bindingsOfProvider(await registryProviderFor(this.database, actor, id)));
   }
 
   @Delete('organizations/:organization/registry-providers/:registryName/:namespace/:name')

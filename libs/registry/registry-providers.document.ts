@@ -1,4 +1,5 @@
 import { may, type Identity } from '#access';
+import { tagBindingId } from '#tags/to-tags';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { RegistryProviderRow } from './registry-providers.queries.js';
 
@@ -26,7 +27,22 @@ export const registryProviderResource = (row: RegistryProviderRow, actor: Identi
         ...toMany('registry-provider-versions', row.versions),
         ...linkTo(`${path}/versions`),
       },
+      'tag-bindings': {
+        ...toMany(
+          'tag-bindings',
+          row.tags.map(({ key }) => tagBindingId(row.id, key)),
+        ),
+        ...linkTo(`/api/v2/registry-providers/${row.id}/tag-bindings`),
+      },
     },
     links: { self: path },
   };
 };
+
+/** The tags of a provider as bindings. A tag without a value shows an empty one, as those of workspaces do (clients.md §8). */
+export const bindingsOfProvider = ({ id, tags }: Pick<RegistryProviderRow, 'id' | 'tags'>): Resource[] =>
+  tags.map(({ key, value }) => ({
+    id: tagBindingId(id, key),
+    type: 'tag-bindings',
+    attributes: { key, value: value ?? '' },
+  }));

@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
+import { Ids, unprocessable, type Tag } from '#kernel';
 import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, placeInOrganization, type Actor, type PlaceInOrganization } from '#access';
 import { registryProvider } from './registry-provider.js';
@@ -16,6 +16,17 @@ export class CreateRegistryProvider extends Command<RegistryProviderRow> {
   constructor(
     readonly organization: string,
     readonly asked: Pick<ProviderPath, 'registryName' | 'namespace' | 'name'>,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Replaces the tags of a provider; `bindings` undefined leaves them as they are. */
+export class TagRegistryProvider extends Command<RegistryProviderRow> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly bindings: readonly Tag[] | undefined,
     readonly actor: Actor,
   ) {
     super();
@@ -77,6 +88,30 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
   }
 }
 
+@CommandHandler(TagRegistryProvider)
+export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryProvider> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ path, bindings, actor }: TagRegistryProvider): Promise<RegistryProviderRow> {
+    const { rows } = await this.store.handle({
+      decider: registryProvider,
+      load: async () => {
+        const found = await registryProviderForCommand(this.store.database, actor, path);
+        return { ...(await this.store.restore(found.id, registryProvider, found.snapshot)), found };
+      },
+      command: ({ state }) => {
+        const kept = state.status === 'active' ? state.tags : [];
+        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? kept } } as const;
+      },
+      organization: ({ found }) => found.organization,
+      holding: ({ found }) => [unchanged(found.organization, found.organizationVersion)],
+      context: contextOf(actor),
+      read: ({ found }) => [registryProviderById(found.id)],
+    });
+    return firstRow<RegistryProviderRow>(rows);
+  }
+}
+
 @CommandHandler(DeleteRegistryProvider)
 export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
   constructor(private readonly store: EventStore) {}
@@ -84,7 +119,7 @@ export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegi
   /** Its versions go with it, in the same append. */
   async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
     await this.store.untilFirst(async () => {
-      const found = await registryProviderForCommand(this.store.database, actor, path);
+      const found = await registryProviderForCommand(this.store.database, actor, path, null);
       const { organization, organizationVersion } = found;
       const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
       const versions = found.versions.map(async ({ id, snapshot }): Promise<Write> => {

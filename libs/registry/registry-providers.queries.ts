@@ -1,4 +1,4 @@
-import { forbidden, notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { forbidden, notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
   confirm,
@@ -20,6 +20,7 @@ export type RegistryProviderRow = {
   readonly name: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  readonly tags: readonly Tag[];
   /** Ids of its versions, the newest first. */
   readonly versions: readonly string[];
 };
@@ -102,7 +103,7 @@ const demandCuration = async (
 const columns = sql.raw(`
   p.id, p.organization, o.name as "organizationName", p.name, p.created_at as "createdAt", p.updated_at as "updatedAt",
   case when p.namespace is null then 'private' else 'public' end as "registryName",
-  coalesce(p.namespace, o.name) as namespace,
+  coalesce(p.namespace, o.name) as namespace, p.tags,
   array(select v.id from registry_provider_versions v where v.provider = p.id order by v.created_at desc, v.id) as versions`);
 
 const FROM = sql.raw('from registry_providers p join organizations o on o.id = p.organization');
@@ -144,7 +145,7 @@ export type RegistryProviderForCommand = {
   readonly organizationVersion: number;
   readonly name: string;
   readonly snapshot: Snapshot;
-  /** All of its versions, which go with it. */
+  /** The oldest of its versions, as many as were asked for; null: all. */
   readonly versions: readonly { readonly id: string; readonly snapshot: Snapshot }[];
 };
 
@@ -152,6 +153,7 @@ export const registryProviderForCommand = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
+  versions: number | null = 0,
 ): Promise<RegistryProviderForCommand> => {
   await demandRegistry(database, actor, path);
   await demandCuration(database, actor, path);
@@ -159,8 +161,9 @@ export const registryProviderForCommand = async (
     select p.id, p.organization, so.version as "organizationVersion", p.name, ${snapshotOf('s')} as snapshot,
            coalesce((select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${snapshotOf('sv')})
                                       order by v.created_at, v.id)
-                       from registry_provider_versions v join event_store.streams sv on sv.stream = v.id
-                      where v.provider = p.id), '[]') as versions
+                       from (select id, created_at from registry_provider_versions
+                              where provider = p.id order by created_at, id limit ${versions}) v
+                       join event_store.streams sv on sv.stream = v.id), '[]') as versions
       ${FROM} join event_store.streams s on s.stream = p.id join event_store.streams so on so.stream = o.id
      where ${isAt(path)} and ${fresh(actor)}`);
   if (!row) throw notFound();

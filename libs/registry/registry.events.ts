@@ -6,6 +6,7 @@ import type { ProviderNames, RegistryProviderEvent } from './registry-provider.j
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 
 const topic = 'registry';
+const tags = z.array(z.strictObject({ key: z.string(), value: z.string().nullable() }));
 const names = z.strictObject({ name: z.string(), namespace: z.string().nullable() }) satisfies z.ZodType<ProviderNames>;
 /** Version 1 had private providers only. */
 const upcastNames = { 1: (data: unknown) => ({ ...(data as object), namespace: null }) };
@@ -52,6 +53,16 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     topic,
     schema: names,
     audit: { resource: 'registry_provider', action: 'create', meta: metaOfProvider },
+  },
+  RegistryProviderTagsChanged: {
+    schemaVersion: 1,
+    topic,
+    schema: names.extend({ from: tags, to: tags }),
+    audit: {
+      resource: 'registry_provider',
+      action: 'update',
+      meta: ({ from, to, ...provider }) => ({ ...metaOfProvider(provider), change: 'tag_bindings', from, to }),
+    },
   },
   RegistryProviderDeleted: {
     schemaVersion: 2,

@@ -13,7 +13,11 @@ import {
   DeleteFromRegistryHandler,
 } from './registry-provider-versions.handler.js';
 import { RegistryProvidersController } from './registry-providers.controller.js';
-import { CreateRegistryProviderHandler, DeleteRegistryProviderHandler } from './registry-providers.handler.js';
+import {
+  CreateRegistryProviderHandler,
+  DeleteRegistryProviderHandler,
+  TagRegistryProviderHandler,
+} from './registry-providers.handler.js';
 import { ReleaseFilesController } from './release-files.controller.js';
 import { ReceiveReleaseFileHandler, ReleaseLimits } from './release-files.handler.js';
 import { ReleaseFiles } from './release.files.js';
@@ -47,6 +51,7 @@ export class RegistryModule {
       ],
       providers: [
         CreateRegistryProviderHandler,
+        TagRegistryProviderHandler,
         DeleteRegistryProviderHandler,
         CreateRegistryProviderVersionHandler,
         CreateRegistryProviderPlatformHandler,

@@ -14,6 +14,8 @@ export const registryProviders: Projection<RegistryProviderEvent | OrganizationD
     RegistryProviderCreated: ({ name, namespace }, { stream, organization, time }) => sql`
       insert into registry_providers (id, organization, name, namespace, created_at, updated_at)
       values (${stream}, ${organization}, ${name}, ${namespace}, ${time}, ${time})`,
+    RegistryProviderTagsChanged: ({ to }, { stream, time }) => sql`
+      update registry_providers set tags = ${sql.json(to)}::jsonb, updated_at = ${time} where id = ${stream}`,
     RegistryProviderDeleted: (_, { stream }) => sql`delete from registry_providers where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from registry_providers where organization = ${stream}`,
   },

@@ -14,7 +14,7 @@ import {
   versionBody,
 } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
-import { answered } from '../support/seeds.js';
+import { answered, resource, tagBindings } from '../support/seeds.js';
 import type { Deed, Land } from './audit-catalogue.deeds.js';
 
 const VERSION = '1.0.0';
@@ -50,6 +50,12 @@ export const REGISTRY_DEEDS: Readonly<Record<string, Deed>> = {
     const name = land.unique('provider');
     const answer = answered(await land.owner.post(pathOfProviders(land.name), providerBody(land.name, name)), 201);
     return { answer, id: answer.body.data.id, meta: { name } };
+  },
+  'registry_provider.update': async (land) => {
+    const { name, id } = await freshProvider(land);
+    const body = resource('registry-providers', {}, { 'tag-bindings': tagBindings({ env: 'prod' }) });
+    const answer = answered(await land.owner.patch(pathOfProvider(land.name, name), body), 200);
+    return { answer, id, meta: { name, change: 'tag_bindings', from: [], to: [{ key: 'env', value: 'prod' }] } };
   },
   'registry_provider.destroy': async (land) => {
     const { name, id } = await freshProvider(land);

@@ -11,7 +11,7 @@ import {
   zipOf,
 } from '../../support/registry.js';
 import { makeSigner } from '../../support/releases.js';
-import { answered, resource } from '../../support/seeds.js';
+import { answered, resource, tagBindings } from '../../support/seeds.js';
 import type { World } from '../land.js';
 import type { Params, Row, Target } from '../matrix.js';
 import { inAcme, organization, site, tokenOf } from '../targets.js';
@@ -146,6 +146,24 @@ const publicProvider: Target = {
     return { params: { organization: 'acme', registryName: 'public', namespace: 'hashicorp', name } };
   },
 };
+
+const tagged: readonly Row[] = [
+  {
+    route: 'GET /registry-providers/:id/tag-bindings',
+    about: registryProvider,
+    demands: ['read-providers'],
+    status: 200,
+  },
+  {
+    route: `PATCH ${PROVIDER}`,
+    about: registryProvider,
+    demands: ['manage-providers'],
+    status: 200,
+    trail: ['registry_provider update'],
+    fresh: true,
+    body: resource('registry-providers', {}, { 'tag-bindings': tagBindings({ env: 'prod' }) }),
+  },
+];
 
 const publicOnes: readonly Row[] = [
   {
@@ -342,6 +360,7 @@ const files: readonly Row[] = [
 export const registry: readonly Row[] = [
   ...reads,
   ...changes,
+  ...tagged,
   ...publicOnes,
   ...ofPublicOnes,
   ...keys,
