@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { labelOf, Refused, type Problem } from '#kernel';
+import { labelOf, Refused, refuseTogether, type Problem } from '#kernel';
 import { ACCEPTED_MEMBERS } from './inputs.js';
 
 type Issue = z.core.$ZodIssue;
@@ -67,12 +67,49 @@ const unstorable = (document: unknown): readonly Problem[] => {
   return problems;
 };
 
-/** What a schema makes of a request's body, or a 422 that names the fields that are wrong. */
-export const parseBody = <T>(schema: z.ZodType<T>, body: unknown): T => {
+type Attributes<Body> = Body extends { data?: infer Data }
+  ? Data extends { attributes?: infer A }
+    ? Partial<NonNullable<A>>
+    : never
+  : never;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The attributes of a body that no issue is about. */
+const attributesWithout = (issues: readonly Issue[], body: unknown): Readonly<Record<string, unknown>> => {
+  const data = isObject(body) ? body['data'] : undefined;
+  const attributes = isObject(data) ? data['attributes'] : undefined;
+  if (!isObject(attributes)) return {};
+  const wrong = new Set(
+    issues.filter(({ path }) => path[0] === 'data' && path[1] === 'attributes').map(({ path }) => path[2]),
+  );
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !wrong.has(name)));
+};
+
+const refuse = (problems: readonly Problem[]): never => {
+  throw new Refused('unprocessable', problems.slice(0, MOST_PROBLEMS));
+};
+
+/**
+ * What a schema makes of a request's body, or a 422 that names the fields that are wrong.
+ *
+ * `check` runs only if the schema refuses the body, on the attributes that the schema accepts, as the request spells them:
+ * the same rules that the decider has for single attributes. The caller then reads all faults in one answer.
+ */
+export const parseBody = <S extends z.ZodType>(
+  schema: S,
+  body: unknown,
+  check: (attributes: Attributes<z.input<S>>) => void = () => undefined,
+): z.output<S> => {
   const result = schema.safeParse(body ?? {}, { reportInput: true });
-  const problems = result.success
-    ? unstorable(result.data)
-    : result.error.issues.flatMap(problemsOf).slice(0, MOST_PROBLEMS);
-  if (result.success && problems.length === 0) return result.data;
-  throw new Refused('unprocessable', problems);
+  if (!result.success) {
+    const { issues } = result.error;
+    return refuseTogether(
+      () => refuse(issues.flatMap(problemsOf)),
+      () => check(attributesWithout(issues, body) as Attributes<z.input<S>>),
+    );
+  }
+  const problems = unstorable(result.data);
+  return problems.length === 0 ? result.data : refuse(problems);
 };

@@ -71,6 +71,21 @@ export const checkAll = (...checks: readonly (() => unknown)[]): void => {
   if (problems.length > 0) throw new Refused('unprocessable', problems);
 };
 
+/** Returns what `work` returns. If it refuses, the refusal also names what each of the checks finds wrong, once. */
+export const refuseTogether = <T>(work: () => T, ...checks: readonly (() => unknown)[]): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refused && error.kind === 'unprocessable')) throw error;
+    const problems = [...error.problems, ...checks.flatMap(problemsOf)];
+    const keys = problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
+    throw new Refused(
+      'unprocessable',
+      problems.filter((_, index) => keys.indexOf(keys[index] ?? '') === index),
+    );
+  }
+};
+
 export const unavailable = (detail: string, retryAfter: number): Refused =>
   new Refused('unavailable', [{ detail }], retryAfter);
 

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { badRequest } from '#kernel';
+import { badRequest, Clock } from '#kernel';
 import { Database } from '#event-store';
 import {
   document,
@@ -34,6 +34,7 @@ import {
 } from './authentication-tokens.queries.js';
 import type { PeopleRead } from './reads.events.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
+import { checkEnd } from './token-lifetime.js';
 
 const description = text(1_000);
 const expiry = z.iso
@@ -68,6 +69,8 @@ const teamBody = bodyNaming(description);
 
 const agentBody = bodyNaming(description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }));
 
+type TokenBody = typeof body | typeof teamBody;
+
 const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
   const { description: text = null, 'expired-at': end } = attributes;
   return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
@@ -100,6 +103,7 @@ export class AuthenticationTokensController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly reads: Reads,
+    private readonly clock: Clock,
   ) {}
 
   @Get('users/:id/authentication-tokens')
@@ -115,7 +119,7 @@ export class AuthenticationTokensController {
   @Post('users/:id/authentication-tokens')
   @ChangesAccess()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'user', key: id }, tokenOf(parseBody(body, input).data.attributes), actor);
+    return this.issue({ kind: 'user', key: id }, this.tokenIn(body, input), actor);
   }
 
   @Get('teams/:id/authentication-tokens')
@@ -131,7 +135,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-tokens')
   @ChangesAccess()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, tokenOf(parseBody(teamBody, input).data.attributes), actor);
+    return this.issue({ kind: 'team', key: id }, this.tokenIn(teamBody, input), actor);
   }
 
   @Get('teams/:id/authentication-token')
@@ -143,7 +147,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-token')
   @ChangesAccess()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const token = { ...tokenOf(parseBody(body, input).data.attributes), description: null };
+    const token = { ...this.tokenIn(body, input), description: null };
     return this.issue({ kind: 'team', key: id }, token, actor, true);
   }
 
@@ -178,7 +182,7 @@ export class AuthenticationTokensController {
   @Post('agent-pools/:id/authentication-tokens')
   @ChangesAccess()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'agent', key: id }, tokenOf(parseBody(agentBody, input).data.attributes), actor);
+    return this.issue({ kind: 'agent', key: id }, this.tokenIn(agentBody, input), actor);
   }
 
   /** For executors: it opens what the run needs, until the run ends (docs/executors.md). */
@@ -204,7 +208,7 @@ export class AuthenticationTokensController {
     @Body() input: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const token = tokenOf(parseBody(body, input).data.attributes);
+    const token = this.tokenIn(body, input);
     return this.issue({ kind: organizationKind(query), key: name }, token, actor, true);
   }
 
@@ -227,6 +231,12 @@ export class AuthenticationTokensController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new DestroyToken(id, actor));
+  }
+
+  private tokenIn(schema: TokenBody, input: unknown): TokenInput {
+    const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) =>
+      checkEnd(end, this.clock.now());
+    return tokenOf(parseBody<TokenBody>(schema, input, check).data.attributes);
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {

@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Clock, Ids, Quotas, Refused, unprocessable, type Timestamp } from '#kernel';
+import { checkQuota, Clock, Ids, Quotas, Refused, type Timestamp } from '#kernel';
 import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { placeForToken, tokenFor, type TokenOwner } from './authentication-tokens.queries.js';
 import { newToken, type IssuedToken } from './authentication-tokens.writes.js';
-import { endOf, type TokenLifetime } from './token-lifetime.js';
+import { checkEnd, endOf, type TokenLifetime } from './token-lifetime.js';
 
 /** The lifetime of tokens whose request names no end; a setting of the site. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
@@ -38,11 +38,6 @@ export class DestroyToken extends Command<void> {
 
 const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
-const refusePast = ({ expiredAt }: TokenInput, now: Date): void => {
-  if (expiredAt === null || Date.parse(expiredAt) > now.getTime()) return;
-  throw unprocessable('Expired at must be in the future', 'expired-at');
-};
-
 const refuseSecond = (error: unknown): never => {
   if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
   // go-tfe compares title and detail as a whole (ErrInvalidDescriptionConflict).
@@ -72,7 +67,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const place = await placeForToken(this.store.database, actor, owner, replaces);
     const { kind, owner: ownerId, organization } = place;
     const now = this.clock.now();
-    refusePast(token, now);
+    checkEnd(token.expiredAt, now);
     checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, place.existing - place.replaced.length);
     // Machines keep the tokens of agent pools for years, and clients expect no end of them.
     const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now));

@@ -42,12 +42,13 @@ const fieldsIn = (named: Values, group: string | null = null): (readonly [field:
     return isGroup(value) ? fieldsIn(value, field) : [[field, group] as const];
   });
 
-/** The text is one in use (clients.md §2). */
-const refuseFields = <L extends string, F extends object>(
-  access: string,
+/** Refuses fields beside a level other than `custom`; without a level nothing. The text is one in use (clients.md §2). */
+export const checkFields = <L extends string, F extends object>(
+  access: L | null | undefined,
   named: Named<F>,
   scale: Scale<L, F>,
 ): void => {
+  if (!access || access === 'custom') return;
   const problems = fieldsIn(named).map(([field, group]) => ({
     detail: `${labelOf(attributeOf(field))} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
     pointer: scale.pointer(field, group),
@@ -65,8 +66,8 @@ export const termsAfter = <L extends string, F extends object>(
   named: Named<F>,
   scale: Scale<L, F>,
 ): Terms<L, F> => {
+  checkFields(access, named, scale);
   if (access !== 'custom') {
-    refuseFields(access, named, scale);
     return { access, custom: null };
   }
   const start = before === null ? scale.least : meaningOf(before, scale);

@@ -1,6 +1,15 @@
-import { attributeOf, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, checkAll, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import { PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
-import { isSame, TEAM_POINTER, termsAfter, type Named, type NamedTeam, type Scale, type Terms } from './team-access.js';
+import {
+  checkFields,
+  isSame,
+  TEAM_POINTER,
+  termsAfter,
+  type Named,
+  type NamedTeam,
+  type Scale,
+  type Terms,
+} from './team-access.js';
 
 export type ProjectTerms = Terms<ProjectLevel, CustomProjectAccess>;
 
@@ -49,6 +58,10 @@ type TeamProject =
 
 type Active = Extract<TeamProject, { status: 'active' }>;
 
+const refuseOwners = ({ isOwners }: NamedTeam): void => {
+  if (isOwners) throw unprocessable('The owners team has access to every project already', TEAM_POINTER);
+};
+
 const active = (state: TeamProject): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
@@ -60,7 +73,10 @@ export const teamProject: Decider<TeamProject, TeamProjectCommand, TeamProjectEv
   decide: {
     AddTeamProject: ({ team, project, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
-      if (team.isOwners) throw unprocessable('The owners team has access to every project already', TEAM_POINTER);
+      checkAll(
+        () => refuseOwners(team),
+        () => checkFields(access, fields, PROJECT_SCALE),
+      );
       const terms = termsAfter(null, access, fields, PROJECT_SCALE);
       return [{ type: 'TeamProjectAdded', data: { team: team.id, teamName: team.name, project, ...terms } }];
     },

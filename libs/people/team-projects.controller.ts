@@ -31,7 +31,7 @@ import {
   type CustomProjectAccess,
 } from '#access';
 import { AddTeamProject, ToTeamProject } from './team-access.handler.js';
-import { meaningOf, type Named } from './team-access.js';
+import { checkFields, meaningOf, type Named } from './team-access.js';
 import { teamAccessesOf, teamAccessFor, type TeamProjectRow } from './team-access.queries.js';
 import { PROJECT_SCALE } from './team-project.js';
 
@@ -64,7 +64,8 @@ const createBody = resourceBody(
   z.object({ access, ...fields }),
   z.object({ team: requiredToOne, project: requiredToOne }),
 );
-const updateBody = resourceBody(TYPES, z.object({ access: access.nullish(), ...fields }).default({}));
+const changedAttributes = z.object({ access: access.nullish(), ...fields });
+const updateBody = resourceBody(TYPES, changedAttributes.default({}));
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
@@ -73,6 +74,12 @@ const fieldsOf = (attributes: Attributes): Named<CustomProjectAccess> => ({
   ...valuesOf(said(attributes['workspace-access'] ?? {})),
   project: valuesOf(said(attributes['project-access'] ?? {})),
 });
+
+/** Parsed once more, since a request may also have attributes that mean nothing here. */
+const checkAttributes = (sound: object): void => {
+  const attributes = changedAttributes.parse(sound);
+  checkFields(attributes.access, fieldsOf(attributes), PROJECT_SCALE);
+};
 
 const resource = (row: TeamProjectRow): Resource => {
   const { project, ...inEach } = meaningOf(row, PROJECT_SCALE);
@@ -110,7 +117,7 @@ export class TeamProjectsController {
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { attributes, relationships } = parseBody(createBody, body).data;
+    const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
     const terms = { access: attributes.access, fields: fieldsOf(attributes) };
     const command = new AddTeamProject(relationships.team.data.id, relationships.project.data.id, terms, actor);
     return document(resource(await this.bus.execute(command)));
@@ -123,7 +130,7 @@ export class TeamProjectsController {
 
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { attributes } = parseBody(updateBody, body).data;
+    const { attributes } = parseBody(updateBody, body, checkAttributes).data;
     const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
     const row = await this.bus.execute(new ToTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
     if (!row) throw notFound();

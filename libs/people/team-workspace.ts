@@ -1,6 +1,15 @@
-import { attributeOf, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, checkAll, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
 import { WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
-import { isSame, TEAM_POINTER, termsAfter, type Named, type NamedTeam, type Scale, type Terms } from './team-access.js';
+import {
+  checkFields,
+  isSame,
+  TEAM_POINTER,
+  termsAfter,
+  type Named,
+  type NamedTeam,
+  type Scale,
+  type Terms,
+} from './team-access.js';
 
 export type WorkspaceTerms = Terms<WorkspaceLevel, WorkspaceAccess>;
 
@@ -40,6 +49,10 @@ type TeamWorkspace =
 
 type Active = Extract<TeamWorkspace, { status: 'active' }>;
 
+const refuseOwners = ({ isOwners }: NamedTeam): void => {
+  if (isOwners) throw unprocessable('The owners team has access to every workspace already', TEAM_POINTER);
+};
+
 const active = (state: TeamWorkspace): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
@@ -51,7 +64,10 @@ export const teamWorkspace: Decider<TeamWorkspace, TeamWorkspaceCommand, TeamWor
   decide: {
     AddTeamWorkspace: ({ team, workspace, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
-      if (team.isOwners) throw unprocessable('The owners team has access to every workspace already', TEAM_POINTER);
+      checkAll(
+        () => refuseOwners(team),
+        () => checkFields(access, fields, WORKSPACE_SCALE),
+      );
       const terms = termsAfter(null, access, fields, WORKSPACE_SCALE);
       return [{ type: 'TeamWorkspaceAdded', data: { team: team.id, teamName: team.name, workspace, ...terms } }];
     },

@@ -23,7 +23,7 @@ import {
 } from '#json-api';
 import { CurrentActor, WORKSPACE_FIELDS, WORKSPACE_LEVELS, type Actor, type WorkspaceAccess } from '#access';
 import { AddTeamWorkspace, ToTeamWorkspace } from './team-access.handler.js';
-import { meaningOf, type Named } from './team-access.js';
+import { checkFields, meaningOf, type Named } from './team-access.js';
 import { teamAccessesOf, teamAccessFor, type TeamWorkspaceRow } from './team-access.queries.js';
 import { WORKSPACE_SCALE } from './team-workspace.js';
 
@@ -41,7 +41,8 @@ const createBody = resourceBody(
   z.object({ access, ...fields }),
   z.object({ team: requiredToOne, workspace: requiredToOne }),
 );
-const updateBody = resourceBody('team-workspaces', z.object({ access: access.nullish(), ...fields }).default({}));
+const changedAttributes = z.object({ access: access.nullish(), ...fields });
+const updateBody = resourceBody('team-workspaces', changedAttributes.default({}));
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
@@ -49,6 +50,12 @@ type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 const fieldsOf = (attributes: Attributes): Named<WorkspaceAccess> => {
   const { access: _, ...named } = attributes;
   return valuesOf(said(named));
+};
+
+/** Parsed once more, since a request may also have attributes that mean nothing here. */
+const checkAttributes = (sound: object): void => {
+  const attributes = changedAttributes.parse(sound);
+  checkFields(attributes.access, fieldsOf(attributes), WORKSPACE_SCALE);
 };
 
 const resource = (row: TeamWorkspaceRow): Resource => ({
@@ -85,7 +92,7 @@ export class TeamWorkspacesController {
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { attributes, relationships } = parseBody(createBody, body).data;
+    const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
     const terms = { access: attributes.access, fields: fieldsOf(attributes) };
     const command = new AddTeamWorkspace(relationships.team.data.id, relationships.workspace.data.id, terms, actor);
     return document(resource(await this.bus.execute(command)));
@@ -98,7 +105,7 @@ export class TeamWorkspacesController {
 
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { attributes } = parseBody(updateBody, body).data;
+    const { attributes } = parseBody(updateBody, body, checkAttributes).data;
     const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
     const row = await this.bus.execute(new ToTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
     if (!row) throw notFound();

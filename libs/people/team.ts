@@ -1,4 +1,5 @@
 import {
+  checkAll,
   checkName,
   conflict,
   differences,
@@ -64,6 +65,11 @@ const NAME = {
   most: 90,
 };
 
+/** The rules for single attributes; those that are absent are not checked. */
+export const checkTeam = ({ name }: { readonly name?: string | undefined }): void => {
+  if (name !== undefined) checkName(name, NAME);
+};
+
 const active = (state: Team): Active => {
   if (state.status !== 'active') throw notFound();
   return state;
@@ -84,11 +90,19 @@ const changedBy = (state: Active, changes: TeamChanges): TeamChanges => {
 
 /** The owners stay what they are, or an organization could be left without a way in. */
 const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): void => {
-  if (name !== undefined) throw unprocessable('The owners team cannot be renamed', 'name');
-  if (visibility !== undefined) throw unprocessable('The owners team cannot be made secret', 'visibility');
-  if (organizationAccess !== undefined) {
-    throw unprocessable('The organization access of the owners team cannot be changed', 'organization-access');
-  }
+  const refuseChange = (value: unknown, detail: string, attribute: string): void => {
+    if (value !== undefined) throw unprocessable(detail, attribute);
+  };
+  checkAll(
+    () => refuseChange(name, 'The owners team cannot be renamed', 'name'),
+    () => refuseChange(visibility, 'The owners team cannot be made secret', 'visibility'),
+    () =>
+      refuseChange(
+        organizationAccess,
+        'The organization access of the owners team cannot be changed',
+        'organization-access',
+      ),
+  );
 };
 
 /** Each once, however often they are named. In one order, or two changes of the same members wait for one another. */
@@ -106,7 +120,7 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
   decide: {
     CreateTeam: ({ organizationAccess, ...settings }, state) => {
       if (state.status !== 'absent') throw conflict('Team exists already');
-      checkName(settings.name, NAME);
+      checkTeam(settings);
       const all = { ...BIRTH, ...settings };
       return [
         {
@@ -123,8 +137,7 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
     },
     UpdateTeam: ({ changes, ofOwners }, state) => {
       const changed = changedBy(active(state), changes);
-      if (ofOwners) checkOwners(changed);
-      if (changed.name !== undefined) checkName(changed.name, NAME);
+      (ofOwners ? checkOwners : checkTeam)(changed);
       return isNothing(changed) ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
     },
     DeleteTeam: ({ ofOwners }, state) => {

@@ -28,7 +28,7 @@ import { Reads } from '#reads';
 import { membershipResource } from './organization-memberships.document.js';
 import { membersOf } from './organization-memberships.queries.js';
 import type { PeopleRead } from './reads.events.js';
-import { VISIBILITIES, type TeamChanges } from './team.js';
+import { checkTeam, VISIBILITIES, type TeamChanges } from './team.js';
 import { teamResource } from './teams.document.js';
 import { ChangeTeamMembers, CreateTeam, ToTeam } from './teams.handler.js';
 import { listTeams, teamFor, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
@@ -100,7 +100,7 @@ export class TeamsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const { attributes } = parseBody(createBody, body).data;
+    const { attributes } = parseBody(createBody, body, checkTeam).data;
     const data = { ...changesOf(attributes), name: attributes.name };
     return document(teamResource(await this.bus.execute(new CreateTeam(organization, data, actor)), actor));
   }
@@ -114,7 +114,7 @@ export class TeamsController {
 
   @Patch('teams/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body).data.attributes);
+    const changes = changesOf(parseBody(updateBody, body, checkTeam).data.attributes);
     const row = await this.bus.execute(new ToTeam(id, { type: 'UpdateTeam', data: { changes } }, actor));
     if (!row) throw notFound();
     return document(teamResource(row, actor));

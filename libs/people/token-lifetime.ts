@@ -1,4 +1,4 @@
-import type { Timestamp } from '#kernel';
+import { unprocessable, type Timestamp } from '#kernel';
 
 /** How long a token opens anything if its request names no end. Years are calendar years. */
 export type TokenLifetime = { readonly years: number; readonly days: number };
@@ -14,4 +14,10 @@ export const endOf = (lifetime: TokenLifetime | null, createdAt: Date): Timestam
   end.setUTCFullYear(end.getUTCFullYear() + lifetime.years);
   end.setUTCDate(end.getUTCDate() + lifetime.days);
   return end.toISOString();
+};
+
+/** Refuses an end that is not in the future; null is no end. */
+export const checkEnd = (expiredAt: string | null | undefined, now: Date): void => {
+  if (!expiredAt || Date.parse(expiredAt) > now.getTime()) return;
+  throw unprocessable('Expired at must be in the future', 'expired-at');
 };

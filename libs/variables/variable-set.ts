@@ -1,4 +1,5 @@
 import {
+  checkAll,
   checkName,
   conflict,
   differences,
@@ -53,12 +54,20 @@ export type VariableSet = { readonly status: 'absent' | 'deleted' } | Active;
 const NAME = { most: 255 };
 const DESCRIPTION_MOST = 512;
 
-const check = ({ name, description }: VariableSetChanges): void => {
-  if (name !== undefined) checkName(name, NAME);
+const checkDescription = (description: string | null | undefined): void => {
   if (description && description.length > DESCRIPTION_MOST) {
     throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
   }
 };
+
+type Texts = { readonly name?: string | undefined; readonly description?: string | null | undefined };
+
+/** The rules for single attributes; absent ones are not checked. */
+export const checkVariableSet = ({ name, description }: Texts): void =>
+  checkAll(
+    () => name !== undefined && checkName(name, NAME),
+    () => checkDescription(description),
+  );
 
 const checkGlobal = (global: boolean, project: string | null): void => {
   if (global && project) throw unprocessable('Global must be false where a project owns the variable set', 'global');
@@ -102,8 +111,10 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
   decide: {
     CreateVariableSet: ({ name, description, global, priority, project, targets }, state) => {
       if (state.status !== 'absent') throw conflict('Variable set exists already');
-      check({ name, description });
-      checkGlobal(global, project);
+      checkAll(
+        () => checkVariableSet({ name, description }),
+        () => checkGlobal(global, project),
+      );
       return [
         { type: 'VariableSetCreated', data: { name, description, global, priority, project } },
         ...(global ? [] : applied(targets, NO_TARGETS)),
@@ -112,8 +123,10 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
     UpdateVariableSet: ({ changes, targets }, state) => {
       const before = active(state);
       const changed = differences(before, changes);
-      check(changed);
-      checkGlobal(changed.global ?? false, before.project);
+      checkAll(
+        () => checkVariableSet(changed),
+        () => checkGlobal(changed.global ?? false, before.project),
+      );
       const after = { ...before, ...changed };
       const wanted = after.global ? NO_TARGETS : { ...before.targets, ...targets };
       return [

@@ -1,4 +1,13 @@
-import { checkName, conflict, differences, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import {
+  checkAll,
+  checkName,
+  conflict,
+  differences,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
 
 export type Category = 'terraform' | 'env';
 
@@ -43,21 +52,36 @@ const KEY_MOST = 256;
 const DESCRIPTION_MOST = 512;
 const VALUE_MOST_BYTES = 256 * 1_024;
 
-const checkKey = ({ key, category }: Pick<VariableFacts, 'key' | 'category'>): void => {
+type Texts = { readonly [T in 'key' | 'category' | 'description' | 'value']?: VariableFacts[T] | null | undefined };
+
+const checkKey = ({ key, category }: Texts): void => {
+  if (typeof key !== 'string') return;
   checkName(key, { attribute: 'key', most: KEY_MOST });
+  if (!category) return;
   const { pattern, accepted } = KEY[category];
   if (!pattern.test(key)) throw unprocessable(`Key is invalid: ${accepted}`, 'key');
 };
 
-/** No text here may show the value. */
-const checkTexts = ({ description, value }: VariableChanges): void => {
+const checkDescription = (description: string | null | undefined): void => {
   if (description && description.length > DESCRIPTION_MOST) {
     throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
   }
+};
+
+/** The text of the refusal does not show the value. */
+const checkValue = (value: string | null | undefined): void => {
   if (value && Buffer.byteLength(value) > VALUE_MOST_BYTES) {
     throw unprocessable('Value is too long (at most 256 kilobytes)', 'value');
   }
 };
+
+/** The rules for single attributes; absent ones are not checked. A key also has rules of its category. */
+export const checkVariable = ({ key, category, description, value }: Texts): void =>
+  checkAll(
+    () => checkKey({ key, category }),
+    () => checkDescription(description),
+    () => checkValue(value),
+  );
 
 /** Clients read all variables of a workspace or a set in one request. */
 const VARIABLES_MOST = 1_000;
@@ -135,17 +159,19 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
   decide: {
     CreateVariable: ({ owner, key, category, description, hcl, sensitive, value }, state) => {
       if (state.status !== 'absent') throw conflict('Variable exists already');
-      checkKey({ key, category });
-      checkTexts({ description, value });
+      checkVariable({ key, category, description, value });
       const shown = sensitive ? null : value;
       return [{ type: 'VariableCreated', data: { owner, key, category, description, hcl, sensitive, value: shown } }];
     },
     UpdateVariable: ({ changes }, state) => {
       const before = active(state);
       const changed = changedBy(before, changes);
-      checkSensitive(before, changed);
-      if (changed.key !== undefined || changed.category !== undefined) checkKey({ ...before, ...changed });
-      checkTexts(changed);
+      const { key, category } = { ...before, ...changed };
+      const isRenamed = changed.key !== undefined || changed.category !== undefined;
+      checkAll(
+        () => checkSensitive(before, changed),
+        () => checkVariable({ ...changed, ...(isRenamed ? { key, category } : {}) }),
+      );
       // An update without changes is a new version too: go-tfe expects another `version-id` (clients.md §8).
       const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
       return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];

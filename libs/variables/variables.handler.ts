@@ -1,9 +1,17 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable } from '#kernel';
+import { Ids, refuseTogether, unprocessable } from '#kernel';
 import { EventStore, brokenUnique, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { Vault } from '#vault';
-import { addTo, checkRoomForValue, secretOf, variable, type NewVariable, type VariableCommand } from './variable.js';
+import {
+  addTo,
+  checkRoomForValue,
+  checkVariable,
+  secretOf,
+  variable,
+  type NewVariable,
+  type VariableCommand,
+} from './variable.js';
 import {
   placeForNewVariable,
   variableById,
@@ -59,7 +67,10 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
         decider: variable,
         load: async () => {
           const place = await placeForNewVariable(this.store.database, actor, target);
-          addTo(place.others, data);
+          refuseTogether(
+            () => addTo(place.others, data),
+            () => checkVariable(data),
+          );
           return { ...unborn(id, variable), place };
         },
         command: ({ place }) =>

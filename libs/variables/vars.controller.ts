@@ -30,7 +30,7 @@ import {
   type OwnerTarget,
   type VariableRow,
 } from './variables.queries.js';
-import type { NewVariable } from './variable.js';
+import { checkVariable, type NewVariable } from './variable.js';
 
 /** Clients that know no pages of these lists get all of them at once; null where no page is asked for. */
 const askedPage = (query: QueryOf): Page | null =>
@@ -81,7 +81,7 @@ export class VarsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.create({ workspace }, parseBody(createBody, body).data.attributes, actor);
+    return this.create({ workspace }, parseBody(createBody, body, checkVariable).data.attributes, actor);
   }
 
   @Get('workspaces/:id/vars/:variable')
@@ -146,7 +146,7 @@ export class VarsController {
   @Post('vars')
   @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   createAnywhere(@Body() body: unknown, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const { data, filter } = parseBody(createAnywhereBody, body);
+    const { data, filter } = parseBody(createAnywhereBody, body, checkVariable);
     const workspace = toOneOf(data.relationships?.workspace);
     const byNames = filter
       ? { organization: filter.organization.name, name: filter.workspace.name }
@@ -185,7 +185,7 @@ export class VarsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.create({ variableSet }, parseBody(createBody, body).data.attributes, actor);
+    return this.create({ variableSet }, parseBody(createBody, body, checkVariable).data.attributes, actor);
   }
 
   @Get('varsets/:id/relationships/vars/:variable')
@@ -237,7 +237,7 @@ export class VarsController {
   }
 
   private async update(target: OwnerTarget, id: string, body: unknown, actor: Actor): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body).data.attributes);
+    const changes = changesOf(parseBody(updateBody, body, checkVariable).data.attributes);
     return this.render(
       await this.bus.execute(new ToVariable(target, id, { type: 'UpdateVariable', data: { changes } }, actor)),
     );

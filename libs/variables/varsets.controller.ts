@@ -23,7 +23,7 @@ import { Reads } from '#reads';
 import { relatedProjects } from '#organizations/to-organizations';
 import { relatedWorkspaces } from '#workspaces/to-workspace';
 import { changesOf, createBody, projectIn, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
-import { NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
+import { checkVariableSet, NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
 import { variableSetResource } from './variable-sets.document.js';
 import { CreateVariableSet, ToVariableSet } from './variable-sets.handler.js';
 import {
@@ -103,7 +103,7 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const { attributes: given, relationships } = parseBody(createBody, body).data;
+    const { attributes: given, relationships } = parseBody(createBody, body, checkVariableSet).data;
     const data = {
       name: given.name,
       description: given.description ?? null,
@@ -131,7 +131,7 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = includesOf(query, INCLUDES);
-    const { attributes, relationships } = parseBody(updateBody, body).data;
+    const { attributes, relationships } = parseBody(updateBody, body, checkVariableSet).data;
     const data = { changes: changesOf(attributes), targets: targetsIn(relationships) };
     const command = { type: 'UpdateVariableSet', data } as const;
     return this.render(await this.tell(id, command, actor, variablesIn(relationships)), includes, actor);

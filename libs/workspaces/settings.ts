@@ -109,9 +109,14 @@ export const changesOf = (before: WorkspaceSettings, given: SettingsInput): Part
   const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = given;
   const { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy, ...more } = withoutExecution;
   const { vcsRepo: repo, ...plain } = more;
+  const execution = { agentPoolId, executionMode, settingOverwrites };
+  checkAll(
+    () => executionWith(before.settingOverwrites, execution),
+    () => repo && repoWith(before.vcsRepo, repo),
+  );
   return {
     ...plain,
-    ...executionWith(before.settingOverwrites, { agentPoolId, executionMode, settingOverwrites }),
+    ...executionWith(before.settingOverwrites, execution),
     ...autoDestroyWith(before, { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy }),
     ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(before.vcsRepo, repo) }),
   };

@@ -10,6 +10,7 @@ import {
   notFound,
   personIn,
   Refused,
+  refuseTogether,
   type DataOf,
   type Decider,
   type Message,
@@ -151,12 +152,26 @@ const checkChanges = (
   );
 };
 
+/** The checks that need only the request. */
+const checkRequest = ({
+  name,
+  autoDestroyActivityDuration,
+}: SettingsInput & { readonly name: string | undefined }): void =>
+  checkAll(
+    () => name !== undefined && checkName(name, NAME),
+    () => checkAutoDestroyDuration(autoDestroyActivityDuration),
+  );
+
 const decideUpdate = (
   { changes, project, bindings, movedAt, ...around }: DataOf<Later, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
-  const wanted: WorkspaceChanges = { ...changesOf(state.settings, settings), ...(name === undefined ? {} : { name }) };
+  const made = refuseTogether(
+    () => changesOf(state.settings, settings),
+    () => checkRequest({ ...settings, name: name === state.name ? undefined : name }),
+  );
+  const wanted: WorkspaceChanges = { ...made, ...(name === undefined ? {} : { name }) };
   const changed = differences({ ...state.settings, name: state.name }, wanted);
   checkChanges({ input: settings, wanted, changed, all: { ...state.settings, ...changed } }, around);
   const events: WorkspaceEvent[] = [];
@@ -201,7 +216,10 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      const given = changesOf(DEFAULT_SETTINGS, settings);
+      const given = refuseTogether(
+        () => changesOf(DEFAULT_SETTINGS, settings),
+        () => checkRequest({ ...settings, name }),
+      );
       const all = { ...DEFAULT_SETTINGS, ...given };
       checkChanges({ input: settings, wanted: given, changed: { ...given, name }, all }, around);
       const tags = tagsOfNew({ names, bindings }, around.fixed ?? []);

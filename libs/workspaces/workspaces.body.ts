@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { labelOf, unprocessable, type Problem } from '#kernel';
+import { checkAll, checkAutoDestroyDuration, checkName, labelOf, unprocessable, type Problem } from '#kernel';
 import {
   closedMap,
   given,
@@ -12,7 +12,13 @@ import {
   typeOf,
   valuesOf,
 } from '#json-api';
-import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './settings.js';
+import {
+  NAME,
+  type OverwritesInput,
+  type SettingsInput,
+  type VcsRepoInput,
+  type WorkspaceSettings,
+} from './settings.js';
 import { flatTagsInput, tagBindingsInput } from '#tags/to-tags';
 import type { ToolReleases } from './tool-releases.catalogue.js';
 
@@ -108,8 +114,13 @@ export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nu
 
 type Attributes = z.infer<typeof attributes>;
 
+/** Attributes that the schema accepts, of a body in which it may refuse others. */
+type SoundAttributes = {
+  readonly [A in Exclude<keyof Attributes, 'setting-overwrites'>]?: Attributes[A] | undefined;
+};
+
 /** `operations` is the old name for two of the execution modes. */
-const modeOf = (input: Attributes): WorkspaceSettings['executionMode'] | undefined => {
+const modeOf = (input: SoundAttributes): WorkspaceSettings['executionMode'] | undefined => {
   if (input.operations === undefined) return input['execution-mode'];
   if (input['execution-mode'] !== undefined) {
     throw unprocessable('Operations must not be given together with execution mode', 'operations');
@@ -124,7 +135,7 @@ const overwritesOf = ({ 'setting-overwrites': said }: Attributes): OverwritesInp
 const versionNamed = (input: Attributes): 'iac-version' | 'terraform-version' =>
   input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
 
-const versionOf = (input: Attributes): string | undefined => {
+const versionOf = (input: SoundAttributes): string | undefined => {
   const { 'iac-version': iac, 'terraform-version': terraform } = input;
   if (iac !== undefined && terraform !== undefined && iac !== terraform) {
     throw unprocessable('Iac version and Terraform version are one, and must not differ', 'iac-version');
@@ -146,7 +157,7 @@ export const versionProblemOf = (
 };
 
 /** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
-const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
+const triggersOf = (input: SoundAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
   const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
   const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];
   if (patterns?.length && prefixes?.length) {
@@ -158,7 +169,7 @@ const triggersOf = (input: Attributes): Pick<SettingsInput, 'triggerPatterns' | 
 };
 
 /** Only the keys given; null is how clients say the default. */
-const vcsRepoOf = (input: Attributes): VcsRepoInput | null | undefined => {
+const vcsRepoOf = (input: SoundAttributes): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
   if (Object.keys(repo).length === 0) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
@@ -183,6 +194,17 @@ const clearedBy = (text: string | null | undefined): string | null | undefined =
 
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
   text ? new Date(text).toISOString() : clearedBy(text);
+
+/** The rules between the attributes of one request, and those for single attributes; absent ones are not checked. */
+export const checkAttributes = (input: SoundAttributes): void =>
+  checkAll(
+    () => input.name !== undefined && checkName(input.name, NAME),
+    () => checkAutoDestroyDuration(input['auto-destroy-activity-duration']),
+    () => modeOf(input),
+    () => triggersOf(input),
+    () => vcsRepoOf(input),
+    () => versionOf(input),
+  );
 
 /** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
 export const settingsOf = (input: Attributes, related: z.infer<typeof relationships>): SettingsInput => ({

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
 import { asOfIn } from '#history/to-history';
-import { notFound } from '#kernel';
+import { notFound, refuseTogether } from '#kernel';
 import {
   document,
   pageDocument,
@@ -25,6 +25,7 @@ import {
   createBody,
   lockBody,
   movedIn,
+  checkAttributes,
   originOf,
   settingsOf,
   sshKeyBody,
@@ -59,11 +60,15 @@ export class WorkspacesController {
     @Headers(TOOL_VERSION) running: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const { attributes, relationships } = parseBody(createBody, body).data;
+    const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
+    const settings = refuseTogether(
+      () => settingsOf(attributes, relationships),
+      () => checkAttributes(attributes),
+    );
     const data = {
       name: attributes.name,
       project: relationships?.project?.data?.id || null,
-      settings: { ...settingsOf(attributes, relationships), ...originOf(attributes) },
+      settings: { ...settings, ...originOf(attributes) },
       ...versionProblemOf(attributes, this.releases, running),
       flatTags: flatTagsIn(relationships?.tags ?? { data: [] }),
       bindings: bindingsOf(relationships?.['tag-bindings']) ?? [],
@@ -225,10 +230,14 @@ export class WorkspacesController {
     running: string | undefined,
     actor: Actor,
   ): Promise<Document> {
-    const { attributes, relationships } = parseBody(updateBody, body).data;
+    const { attributes, relationships } = parseBody(updateBody, body, checkAttributes).data;
+    const settings = refuseTogether(
+      () => settingsOf(attributes, relationships),
+      () => checkAttributes(attributes),
+    );
     const { name } = attributes;
     const data = {
-      changes: { ...settingsOf(attributes, relationships), ...(name === undefined ? {} : { name }) },
+      changes: { ...settings, ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
       bindings: bindingsOf(relationships?.['tag-bindings']),
       ...versionProblemOf(attributes, this.releases, running),

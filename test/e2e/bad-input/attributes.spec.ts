@@ -356,3 +356,118 @@ describe('attributes that are wrong', () => {
     await expectRefusal(bad);
   });
 });
+
+const ATTRIBUTE = '/data/attributes';
+const READ_ONLY = /is read-only when access level is 'read'/;
+
+describe('several faults in one body, each told', () => {
+  it.each<Bad>([
+    {
+      what: 'a wrong type, and values of a workspace that its rules refuse',
+      send: `POST ${WORKSPACES}`,
+      body: workspace({
+        name: 'with space',
+        'auto-apply': 'yes',
+        'auto-destroy-activity-duration': 'soon',
+        'execution-mode': 'local',
+        operations: true,
+        'trigger-patterns': ['a'],
+        'trigger-prefixes': ['b'],
+      }),
+      status: 422,
+      problems: [
+        [`${ATTRIBUTE}/auto-apply`, 'Auto apply must be true or false'],
+        [NAME, /^Name may only contain/],
+        [`${ATTRIBUTE}/auto-destroy-activity-duration`],
+        [`${ATTRIBUTE}/operations`],
+        [`${ATTRIBUTE}/trigger-patterns`],
+      ],
+    },
+    {
+      what: 'attributes of a workspace that exclude each other, beside a wrong name',
+      send: 'PATCH /api/v2/workspaces/{workspace}',
+      body: workspace({ name: 'with space', 'execution-mode': 'local', operations: true }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/operations`], [NAME, /^Name may only contain/]],
+    },
+    {
+      what: 'execution settings and a repository that are not complete, beside a wrong name',
+      send: 'PATCH /api/v2/workspaces/{workspace}',
+      body: workspace({
+        name: 'with space',
+        'setting-overwrites': { 'execution-mode': true },
+        'vcs-repo': { branch: 'main' },
+      }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/execution-mode`], [`${ATTRIBUTE}/vcs-repo/identifier`], [NAME]],
+    },
+    {
+      what: 'an unknown visibility of a team, beside a wrong name',
+      send: 'POST /api/v2/organizations/acme/teams',
+      body: resource('teams', { name: '', visibility: 'public' }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/visibility`], [NAME, "Name can't be blank"]],
+    },
+    {
+      what: 'two changes that the owners team refuses',
+      send: 'PATCH /api/v2/teams/{team}',
+      body: resource('teams', { name: 'bosses', visibility: 'secret' }),
+      status: 422,
+      problems: [
+        [NAME, 'The owners team cannot be renamed'],
+        [`${ATTRIBUTE}/visibility`, 'The owners team cannot be made secret'],
+      ],
+    },
+    {
+      what: 'an unknown value of team access, beside a field that the level does not allow',
+      send: 'POST /api/v2/team-workspaces',
+      body: resource(
+        'team-workspaces',
+        { access: 'read', runs: 'everything', variables: 'read', 'policy-overrides': false },
+        {
+          team: { data: { type: 'teams', id: '{team}' } },
+          workspace: { data: { type: 'workspaces', id: '{workspace}' } },
+        },
+      ),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/runs`], [`${ATTRIBUTE}/variables`, READ_ONLY]],
+    },
+    {
+      what: 'access to a project for the owners, with a field that the level does not allow',
+      send: 'POST /api/v2/team-projects',
+      body: resource(
+        'team-projects',
+        { access: 'read', 'workspace-access': { runs: 'read' } },
+        { team: { data: { type: 'teams', id: '{team}' } }, project: { data: { type: 'projects', id: '{project}' } } },
+      ),
+      status: 422,
+      problems: [
+        ['/data/relationships/team/data/id', /^The owners team has access/],
+        [`${ATTRIBUTE}/workspace-access/runs`, READ_ONLY],
+      ],
+    },
+    {
+      what: 'a description of a token that is too long, beside an end in the past',
+      send: 'POST /api/v2/organizations/acme/authentication-token',
+      body: resource('authentication-tokens', { description: 'x'.repeat(1_001), 'expired-at': '2001-01-01T00:00:00Z' }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/description`], [`${ATTRIBUTE}/expired-at`, 'Expired at must be in the future']],
+    },
+    {
+      what: 'a wrong type in a variable, beside a key and a description that its rules refuse',
+      send: 'POST /api/v2/workspaces/{workspace}/vars',
+      body: resource('vars', { key: 'with space', category: 'env', hcl: 'no', description: 'x'.repeat(513) }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/hcl`], [`${ATTRIBUTE}/key`, /^Key is invalid/], [`${ATTRIBUTE}/description`]],
+    },
+    {
+      what: 'a wrong type in a variable set, beside a name and a description that its rules refuse',
+      send: 'POST /api/v2/organizations/acme/varsets',
+      body: resource('varsets', { name: '', global: 'no', description: 'x'.repeat(513) }),
+      status: 422,
+      problems: [[`${ATTRIBUTE}/global`], [NAME, "Name can't be blank"], [`${ATTRIBUTE}/description`]],
+    },
+  ])('are all named for $what', async (bad) => {
+    await expectRefusal(bad);
+  });
+});
