@@ -16,7 +16,7 @@ import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
-import { abandonedUploads, registrySlice, releaseSweeper } from '#registry';
+import { abandonedUploads, deletedProviders, registrySlice, releaseSweeper } from '#registry';
 import { retentionChore, retentionSlice } from '#retention';
 import { configurationSweeper, runsSlice, waitingRemoteRuns } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
@@ -73,5 +73,6 @@ export const chores = (
   pruningChore(store.database, clock),
   ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids, retentionCheckMs)]),
   abandonedUploads(store.database, blobs, clock),
+  deletedProviders(store),
   waitingRemoteRuns(store.database, clock, logger),
 ];

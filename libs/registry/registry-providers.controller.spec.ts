@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
+import { oneRound } from '../../test/support/chores.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {
   addKey,
@@ -34,7 +35,8 @@ import {
 import { fromTheFullHour } from '../../test/support/clocks.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { registrySlice } from './index.js';
+import { deletedProviders, registrySlice } from './index.js';
+import { VERSIONS_AT_ONCE } from './registry-providers.queries.js';
 
 const PATH = pathOfProviders('acme');
 
@@ -54,6 +56,8 @@ afterAll(() => server.close());
 
 const namesIn = ({ body }: Answer): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
+
+const actionOf = ({ resource: { type, action } }: any): string => `${type} ${action}`;
 
 const create = (attributes: object, organization = 'acme', api: Api = server): Promise<Answer> =>
   api.post(
@@ -458,6 +462,38 @@ describe('a provider that goes', () => {
       ({ resource: { type, action } }) => type === 'registry_provider_platform' && action === 'create',
     )?.resource.meta;
     expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
+  });
+
+  it('is gone at once with many versions, which are deleted in steps in the name of the caller', async () => {
+    await makeOrganization(server, 'many');
+    await makeProvider(server, 'many', 'large');
+    const versions = Array.from({ length: VERSIONS_AT_ONCE * 2 + 1 }, (_, n) => `1.0.${n}`);
+    await Promise.all(versions.map((version) => makeVersion(server, 'many', 'large', version)));
+    const path = pathOfProvider('many', 'large');
+    answered(await server.delete(path), 204);
+    for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.100`])
+      answered(await server.get(gone), 404);
+    await makeProvider(server, 'many', 'large');
+    await makeVersion(server, 'many', 'large', '1.0.0');
+
+    const stopped = new AbortController();
+    const steps: number[] = [];
+    const done = (count = 1): void => {
+      steps.push(count);
+      stopped.abort();
+    };
+    await deletedProviders(server.store).run({ signal: stopped.signal, done });
+    expect(steps).toEqual([VERSIONS_AT_ONCE]);
+    expect(await oneRound(deletedProviders(server.store))).toBe(1);
+    expect(await oneRound(deletedProviders(server.store))).toBe(0);
+
+    const reader = server.as(await makeOrganizationToken(server, 'many'));
+    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const [deletion] = body.data.filter((entry: any) => actionOf(entry) === 'registry_provider destroy');
+    const destroyed = body.data.filter((entry: any) => actionOf(entry) === 'registry_provider_version destroy');
+    expect(destroyed.map((entry: any) => entry.resource.meta.version).toSorted()).toEqual(versions.toSorted());
+    for (const entry of destroyed) expect([entry.auth, entry.request]).toEqual([deletion.auth, deletion.request]);
+    answered(await server.get(`${path}/versions/1.0.0`), 200);
   });
 
   it('goes with its organization, and nothing of it stays', async () => {

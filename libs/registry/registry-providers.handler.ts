@@ -8,6 +8,7 @@ import {
   placeForPublicProvider,
   registryProviderById,
   registryProviderForCommand,
+  VERSIONS_AT_ONCE,
   type ProviderPath,
   type RegistryProviderRow,
 } from './registry-providers.queries.js';
@@ -116,10 +117,10 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
 export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
   constructor(private readonly store: EventStore) {}
 
-  /** Its versions go with it, in the same append. */
+  /** Its versions go with it: the first of them in the same append, the others in steps (deleted-providers.chore.ts). */
   async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
     await this.store.untilFirst(async () => {
-      const found = await registryProviderForCommand(this.store.database, actor, path, null);
+      const found = await registryProviderForCommand(this.store.database, actor, path, VERSIONS_AT_ONCE);
       const { organization, organizationVersion } = found;
       const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
       const versions = found.versions.map(async ({ id, snapshot }): Promise<Write> => {

@@ -145,7 +145,7 @@ export type RegistryProviderForCommand = {
   readonly organizationVersion: number;
   readonly name: string;
   readonly snapshot: Snapshot;
-  /** The oldest of its versions, as many as were asked for; null: all. */
+  /** The oldest of its versions, as many as were asked for. */
   readonly versions: readonly { readonly id: string; readonly snapshot: Snapshot }[];
 };
 
@@ -153,7 +153,7 @@ export const registryProviderForCommand = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
-  versions: number | null = 0,
+  versions = 0,
 ): Promise<RegistryProviderForCommand> => {
   await demandRegistry(database, actor, path);
   await demandCuration(database, actor, path);
@@ -170,6 +170,32 @@ export const registryProviderForCommand = async (
   demand(actor, 'manage-providers', row);
   return row;
 };
+
+/** How many versions one append deletes. */
+export const VERSIONS_AT_ONCE = 50;
+
+export type VersionsOfDeletedProvider = {
+  readonly provider: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly versions: RegistryProviderForCommand['versions'];
+};
+
+/** Returns the oldest versions of a provider that is deleted, as many as are asked for; undefined if there are none. */
+export const versionsOfDeletedProvider = (
+  database: Database,
+  versions: number,
+): Promise<VersionsOfDeletedProvider | undefined> =>
+  database.row<VersionsOfDeletedProvider>(sql`
+    select gone.provider, gone.organization, so.version as "organizationVersion",
+           (select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${snapshotOf('sv')}) order by v.created_at, v.id)
+              from (select id, created_at from registry_provider_versions
+                     where provider = gone.provider order by created_at, id limit ${versions}) v
+              join event_store.streams sv on sv.stream = v.id) as versions
+      from (select v.provider, v.organization from registry_provider_versions v
+             where not exists (select from registry_providers p where p.id = v.provider)
+             order by v.provider limit 1) gone
+      join event_store.streams so on so.stream = gone.organization`);
 
 export type RegistryProviderFilter = {
   readonly search: string | undefined;

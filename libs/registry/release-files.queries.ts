@@ -88,8 +88,10 @@ const fileOf = (column: 'shasums' | 'signature'): Sql =>
 export const downloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
   if (file.kind === 'binary') {
     const archive = await database.row<DownloadTarget>(sql`
-      select filename, shasum as sha256, size from registry_provider_platforms
-       where id = ${file.platform} and size is not null`);
+      select l.filename, l.shasum as sha256, l.size
+        from registry_provider_platforms l join registry_provider_versions v on v.id = l.version
+        join registry_providers p on p.id = v.provider
+       where l.id = ${file.platform} and l.size is not null`);
     return archive ?? null;
   }
   const [statement, nameOf] =

@@ -1,0 +1,40 @@
+import { unchanged, writeOf, type Chore, type EventStore } from '#event-store';
+import { registryProviderVersion } from './registry-provider-version.js';
+import { VERSIONS_AT_ONCE, versionsOfDeletedProvider } from './registry-providers.queries.js';
+
+const EVERY_MS = 30_000;
+
+/**
+ * Deletes the versions that were left when their provider was deleted, a step at a time: one append of thousands of
+ * streams would hold up every follower. Nothing is served of them meanwhile. Each step starts from what is left, so an
+ * interrupted deletion goes on in the next round, on any process; the entries in the trail show its progress.
+ */
+export const deletedProviders = (store: EventStore): Chore => ({
+  name: 'deleted_providers',
+  everyMs: EVERY_MS,
+  run: async ({ signal, done }) => {
+    while (!signal.aborted) {
+      const deleted = await deleteStep(store);
+      if (deleted === 0) return;
+      done(deleted);
+    }
+  },
+});
+
+/** Returns how many versions it deleted; 0 if none is left. */
+const deleteStep = (store: EventStore): Promise<number> =>
+  store.untilFirst(async () => {
+    const found = await versionsOfDeletedProvider(store.database, VERSIONS_AT_ONCE);
+    if (!found) return 0;
+    const { provider, organization, organizationVersion, versions } = found;
+    const deletion = (await store.stream(provider)).at(-1);
+    if (!deletion) throw new Error(`the provider ${provider} of a version was never created`);
+    const writes = versions.map(async ({ id, snapshot }) => {
+      const loaded = await store.restore(id, registryProviderVersion, snapshot);
+      return writeOf(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+    });
+    // Whoever deleted the provider deleted its versions.
+    const context = { ...deletion.context, causation: deletion.id };
+    await store.append([unchanged(organization, organizationVersion), ...(await Promise.all(writes))], context);
+    return versions.length;
+  });
