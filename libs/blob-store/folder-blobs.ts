@@ -3,7 +3,7 @@ import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, type Clock } from '#kernel';
+import { codeOf, unavailable, type Clock } from '#kernel';
 import { clamped, type ByteRange } from './byte-range.js';
 import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
@@ -20,6 +20,20 @@ const unlessMissing = async <T>(work: Promise<T>): Promise<T | null> => {
     throw error;
   }
 };
+
+/** No space on the disk, or none left of a quota. */
+const FULL = ['ENOSPC', 'EDQUOT'];
+
+const FULL_RETRY_SECONDS = 60;
+
+/** Requests and scheduled jobs may succeed once there is space again: a full disk is an outage. */
+const translated = (error: unknown): unknown =>
+  FULL.includes(codeOf(error) ?? '')
+    ? unavailable(
+        'The disk of the file store is full. Try again when the operator has freed space.',
+        FULL_RETRY_SECONDS,
+      )
+    : error;
 
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
@@ -50,13 +64,11 @@ export class FolderBlobs extends BlobStore {
 
   override async put(key: string, content: BlobContent): Promise<void> {
     const file = this.fileOf(key);
-    await this.prepare();
-    const draft = join(this.folder, DRAFTS, randomUUID());
     try {
-      await write(draft, content);
-      await this.publish(draft, file, key);
-    } finally {
-      await rm(draft, { force: true });
+      await this.prepare();
+      await this.store(file, key, content);
+    } catch (error) {
+      throw translated(error);
     }
   }
 
@@ -88,6 +100,16 @@ export class FolderBlobs extends BlobStore {
 
   private fileOf(key: string): string {
     return join(this.folder, ...checkKey(key).split('/'));
+  }
+
+  private async store(file: string, key: string, content: BlobContent): Promise<void> {
+    const draft = join(this.folder, DRAFTS, randomUUID());
+    try {
+      await write(draft, content);
+      await this.publish(draft, file, key);
+    } finally {
+      await rm(draft, { force: true });
+    }
   }
 
   private prepare(): Promise<void> {
