@@ -17,7 +17,7 @@ import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
 import { abandonedUploads, deletedProviders, registrySlice, releaseSweeper } from '#registry';
-import { retentionChore, retentionSlice } from '#retention';
+import { expiryChore, retentionChore, retentionSlice } from '#retention';
 import { configurationSweeper, runsSlice, waitingRemoteRuns } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';
@@ -67,11 +67,16 @@ type Tools = {
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
 export const chores = (
   { store, forgetting, blobs, clock, ids, logger }: Tools,
-  { edition, retentionCheckMs }: Pick<Settings, 'edition' | 'retentionCheckMs'>,
+  { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,
 ): readonly Chore[] => [
   forgottenNames(forgetting),
   pruningChore(store.database, clock),
-  ...(edition === 'hosted' ? [] : [retentionChore(store, clock, ids, retentionCheckMs)]),
+  ...(edition === 'hosted'
+    ? []
+    : [
+        retentionChore(store, clock, ids, retentionCheckMs),
+        expiryChore(store, clock, ids, { everyMs: retentionCheckMs, days: softDeletedDays }),
+      ]),
   abandonedUploads(store.database, blobs, clock),
   deletedProviders(store),
   waitingRemoteRuns(store.database, clock, logger),

@@ -58,6 +58,8 @@ export type Settings = {
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
   /** How often data retention policies are kept to. */
   readonly retentionCheckMs: number;
+  /** Days after which soft-deleted files are deleted for good. */
+  readonly softDeletedDays: number;
   /** Bytes of the largest state that may come within a request. */
   readonly inlineStateLimit: number;
   /** Bytes of the largest zip of a provider that is taken. */
@@ -230,6 +232,7 @@ const settingsFrom = (env: Environment): Settings => {
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
+    softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,

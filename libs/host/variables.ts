@@ -130,6 +130,11 @@ export const variables = {
     'how often data retention policies are kept to, in minutes',
     wholeNumber(1, 1_440, 60),
   ),
+  CADASTRE_SOFT_DELETED_DAYS: variable(
+    '30',
+    'days after which soft-deleted data of state versions and configuration versions is deleted for good',
+    wholeNumber(1, 36_500, 30),
+  ),
   ...requestVariables,
   CADASTRE_AUDIT_CLIENT_DETAILS: variable(
     'on',

@@ -2,16 +2,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql, type Message } from '#kernel';
 import { type Chore } from '#event-store';
 import { systemContext } from '#access';
+import { runsSlice } from '#runs';
 import { stateSlice } from '#state';
 import { StandingClock } from '../../test/support/clocks.js';
 import { followed, logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
-import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
+import {
+  answered,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeWorkspace,
+  resource,
+  runBody,
+} from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 import { oneRound } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { retentionChore } from './index.js';
+import { expiryChore, retentionChore } from './index.js';
 import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;
@@ -129,6 +137,117 @@ describe('a policy of 30 days', () => {
   });
 });
 
+const statusOf = async (type: string, id: string): Promise<string> =>
+  answered(await server.get(`/api/v2/${type}/${id}`), 200).body.data.attributes.status as string;
+
+const CONFIGURATIONS = 'configuration-versions';
+
+describe('the configuration versions of a workspace with a policy of 30 days', () => {
+  /** Uploaded ones, oldest first. */
+  const configurations = async (workspace: string, ...attributes: readonly object[]): Promise<string[]> => {
+    const ids: string[] = [];
+    for (const each of attributes) {
+      clock.pass({ ms: 1 });
+      ids.push(await makeConfigurationVersion(server, workspace, each));
+    }
+    return ids;
+  };
+  const statusesOf = (ids: readonly string[]) => Promise.all(ids.map((id) => statusOf(CONFIGURATIONS, id)));
+  const [KEPT, DELETED] = ['uploaded', 'backing_data_soft_deleted'];
+
+  it('are soft-deleted after 30 days, except the newest that is uploaded', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const ids = await configurations(workspace, {}, { speculative: true }, {}, {});
+    // The current one, which has no archive yet.
+    clock.pass({ ms: 1 });
+    answered(await server.post(`/api/v2/workspaces/${workspace}/${CONFIGURATIONS}`), 201);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(3);
+    expect(await statusesOf(ids)).toEqual([DELETED, DELETED, DELETED, KEPT]);
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('stay while a run uses them, also a run of another workspace', async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
+    await set(workspace, deleteOlders(30));
+    const ids = await configurations(workspace, {}, {});
+    const [old = ''] = ids;
+    const configuration = { 'configuration-version': { data: { type: CONFIGURATIONS, id: old } } };
+    const run = answered(await server.post('/api/v2/runs', runBody(other, {}, configuration)), 201).body.data
+      .id as string;
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(0);
+    answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expect(await keepHouse()).toBe(1);
+    expect(await statusesOf(ids)).toEqual([DELETED, KEPT]);
+  });
+
+  it('stay for 30 more days after they are restored', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await configurations(workspace, {}, {});
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(1);
+    answered(await server.post(`/api/v2/${CONFIGURATIONS}/${old}/actions/restore_backing_data`), 200);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(1);
+  });
+});
+
+describe('soft-deleted data', () => {
+  const expire = () => oneRound(expiryChore(server.store, clock, server.house.ids, { everyMs: 60_000, days: 30 }));
+  const softDelete = async (type: string, id: string): Promise<void> =>
+    void answered(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
+
+  // What other tests have deleted goes first.
+  beforeEach(async () => {
+    clock.pass({ days: 31 });
+    await expire();
+  });
+
+  it('is deleted for good after 30 days, with an entry in the trail, unless it is restored before', async () => {
+    const workspace = await newWorkspace();
+    const [old = '', restored = ''] = await store(workspace, 3);
+    const configuration = await makeConfigurationVersion(server, workspace);
+    clock.pass({ ms: 1 });
+    await makeConfigurationVersion(server, workspace);
+    for (const id of [old, restored]) await softDelete('state-versions', id);
+    await softDelete(CONFIGURATIONS, configuration);
+    clock.pass({ days: 29 });
+    await restore(restored);
+    expect(await expire()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await expire()).toBe(2);
+    const gone = 'backing_data_permanently_deleted';
+    expect([
+      await statusOf('state-versions', old),
+      await statusOf('state-versions', restored),
+      await statusOf(CONFIGURATIONS, configuration),
+    ]).toEqual([gone, 'finalized', gone]);
+    await followed(server.store, 'audit_trail');
+    const entries = await server.database.rows<{ resource: object }>(sql`
+      select entry -> 'resource' as resource from audit_trail_entries
+       where entry -> 'resource' ->> 'action' = 'permanently_delete_backing_data'
+         and entry -> 'resource' ->> 'id' = any (${[old, configuration]}::text[])`);
+    expect(entries).toHaveLength(2);
+    expect(await expire()).toBe(0);
+  });
+
+  it('stays if it is restored while the job is at work', async () => {
+    const [old = ''] = await store(await newWorkspace(), 2);
+    await softDelete('state-versions', old);
+    clock.pass({ days: 31 });
+    meanwhile(server.store, () => restore(old));
+    expect(await expire()).toBe(0);
+    expect(await statusOf('state-versions', old)).toBe('finalized');
+  });
+});
+
 describe('which policy counts', () => {
   it('is the organization’s, where the workspace has none', async () => {
     const others = await store(await newWorkspace(), 2);
@@ -227,7 +346,7 @@ describe('what changes while it is at work', () => {
     clock.pass({ days: 31 });
     meanwhile(server.store, () => Promise.reject(new Error('the disk is full')));
     await expect(keepHouse()).rejects.toMatchObject({
-      message: 'the data of 1 state versions could not be deleted',
+      message: 'the data of 1 versions could not be deleted',
       cause: { message: 'the disk is full' },
     });
     // Of the three that are due; which one comes first among those of the same age is left to their ids.
@@ -300,6 +419,6 @@ describe('the log', () => {
       },
       { resource: { action: 'restore_backing_data' } },
     ]);
-    await expectTrueToTheLog(server, [stateSlice]);
+    await expectTrueToTheLog(server, [stateSlice, runsSlice]);
   });
 });

@@ -1,7 +1,23 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotAt, type Database } from '#event-store';
-import { IS_NEEDED, type Dispensable } from '#state/to-state';
+import { snapshotAt, type Database, type Snapshot } from '#event-store';
+import { IS_CONFIGURATION_NEEDED } from '#runs/to-runs';
+import { IS_NEEDED } from '#state/to-state';
 import { policyThatCounts } from './data-retention-policies.queries.js';
+
+/** Records whose files policies delete; `isNeeded` is about their row `v` and the row `w` of their workspace. */
+export type RetainedKind = { readonly table: Sql; readonly kept: string; readonly isNeeded: Sql };
+
+export const STATE_VERSIONS: RetainedKind = {
+  table: sql.raw('state_versions'),
+  kept: 'finalized',
+  isNeeded: IS_NEEDED,
+};
+
+export const CONFIGURATION_VERSIONS: RetainedKind = {
+  table: sql.raw('configuration_versions'),
+  kept: 'uploaded',
+  isNeeded: IS_CONFIGURATION_NEEDED,
+};
 
 type DeletingPolicy = {
   readonly id: string;
@@ -13,6 +29,14 @@ type DeletingPolicy = {
 
 const POLICIES_AT_ONCE = 100;
 const VERSIONS_AT_ONCE = 200;
+
+/** A version with its snapshot. */
+export type StoredVersion = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly snapshot: Snapshot;
+};
 
 /** Every policy that does not keep all. */
 async function* deletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
@@ -38,6 +62,7 @@ const isOlder = (now: Date, days: Sql): Sql =>
  */
 async function* dueUnder(
   database: Database,
+  { table, kept, isNeeded }: RetainedKind,
   { id, organization, workspace, days }: DeletingPolicy,
   now: Date,
 ): AsyncGenerator<string> {
@@ -45,9 +70,9 @@ async function* dueUnder(
   let after = { keptSince: '-infinity', id: '' };
   for (;;) {
     const page = await database.rows<{ id: string; keptSince: Timestamp; isDue: boolean }>(sql`
-      select v.id, v.kept_since as "keptSince", not ${IS_NEEDED} and coalesce(d.id = ${id}, false) as "isDue"
-        from (select * from state_versions v
-               where ${inside} and v.status = 'finalized' and ${isOlder(now, sql`${days}::integer`)}
+      select v.id, v.kept_since as "keptSince", not ${isNeeded} and coalesce(d.id = ${id}, false) as "isDue"
+        from (select * from ${table} v
+               where ${inside} and v.status = ${sql.raw(`'${kept}'`)} and ${isOlder(now, sql`${days}::integer`)}
                  and (v.kept_since, v.id) > (${after.keptSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_AT_ONCE}) v
         join workspaces w on w.id = v.workspace
@@ -61,29 +86,68 @@ async function* dueUnder(
 }
 
 /** The ids of all versions whose data is older than the policy wants that counts for them. */
-export async function* dueVersions(database: Database, now: Date): AsyncGenerator<string> {
-  for await (const policy of deletingPolicies(database)) yield* dueUnder(database, policy, now);
+export async function* dueVersions(database: Database, kind: RetainedKind, now: Date): AsyncGenerator<string> {
+  for await (const policy of deletingPolicies(database)) yield* dueUnder(database, kind, policy, now);
 }
 
-/** A version whose data is to be deleted, and what that counts on. */
-type DueVersion = Dispensable & {
+/** A version whose data is to be deleted, and what that depends on. */
+type DueVersion = StoredVersion & {
   readonly workspaceVersion: number;
   readonly policy: string;
   readonly policyVersion: number;
 };
 
 /** Nothing where it is not due, or not any more. */
-export const dueVersion = (database: Database, id: string, now: Date): Promise<DueVersion | undefined> =>
+export const dueVersion = (
+  database: Database,
+  { table, kept, isNeeded }: RetainedKind,
+  id: string,
+  now: Date,
+): Promise<DueVersion | undefined> =>
   database.row<DueVersion>(sql`
     select v.id, v.workspace, v.organization, sw.version as "workspaceVersion", d.id as policy,
            sd.version as "policyVersion", ${snapshotAt('v.id')} as snapshot
-      from state_versions v join workspaces w on w.id = v.workspace
+      from ${table} v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace
       join ${policyThatCounts('v.workspace', 'v.organization')} d on true
       join event_store.streams sd on sd.stream = d.id
-     where v.id = ${id} and v.status = 'finalized' and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
-       and not ${IS_NEEDED}`);
+     where v.id = ${id} and v.status = ${kept} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
+       and not ${isNeeded}`);
 
 /** The organization's policy was held, of which it is no change when the workspace gets one of its own. */
 export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
   sql`exists (select 1 from data_retention_policies own where own.owner = ${workspace} and own.id <> ${policy})`;
+
+const SOFT_DELETED = sql.raw(`'backing_data_soft_deleted'`);
+
+/** The ids of the versions whose data was soft-deleted before that time, oldest first. */
+export async function* expiredVersions(
+  database: Database,
+  { table }: RetainedKind,
+  before: Date,
+): AsyncGenerator<string> {
+  let after = { at: '-infinity', id: '' };
+  for (;;) {
+    const page = await database.rows<{ id: string; at: Timestamp }>(sql`
+      select v.id, v.soft_deleted_at as at from ${table} v
+       where v.status = ${SOFT_DELETED} and v.soft_deleted_at < ${before.toISOString()}::timestamptz
+         and (v.soft_deleted_at, v.id) > (${after.at}::timestamptz, ${after.id})
+       order by v.soft_deleted_at, v.id limit ${VERSIONS_AT_ONCE}`);
+    yield* page.map(({ id }) => id);
+    const last = page.at(-1);
+    if (!last || page.length < VERSIONS_AT_ONCE) return;
+    after = last;
+  }
+}
+
+/** Nothing if it was restored or deleted meanwhile. */
+export const expiredVersion = (
+  database: Database,
+  { table }: RetainedKind,
+  id: string,
+  before: Date,
+): Promise<StoredVersion | undefined> =>
+  database.row<StoredVersion>(sql`
+    select v.id, v.workspace, v.organization, ${snapshotAt('v.id')} as snapshot from ${table} v
+     where v.id = ${id} and v.status = ${SOFT_DELETED}
+       and v.soft_deleted_at < ${before.toISOString()}::timestamptz`);

@@ -25,15 +25,17 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
               ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time},
               case when not ${born.speculative} and not ${born.provisional} then ${time}::timestamptz end)`,
     ConfigurationVersionUploaded: ({ size }, { stream, time }) =>
-      reaching(stream, 'uploaded', time, sql`, size = ${size}`),
+      reaching(stream, 'uploaded', time, sql`, size = ${size}, kept_since = ${time}`),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>
       reaching(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
     ConfigurationVersionArchived: (_, { stream, time }) => reaching(stream, 'archived', time),
-    ConfigurationVersionSoftDeleted: (_, { stream, time }) => reaching(stream, 'backing_data_soft_deleted', time),
-    ConfigurationVersionRestored: (_, { stream }) =>
-      sql`update configuration_versions set status = 'uploaded' where id = ${stream}`,
+    ConfigurationVersionSoftDeleted: (_, { stream, time }) =>
+      reaching(stream, 'backing_data_soft_deleted', time, sql`, soft_deleted_at = ${time}`),
+    ConfigurationVersionRestored: (_, { stream, time }) => sql`
+      update configuration_versions set status = 'uploaded', kept_since = ${time}, soft_deleted_at = null
+       where id = ${stream}`,
     ConfigurationVersionPermanentlyDeleted: (_, { stream, time }) =>
-      reaching(stream, 'backing_data_permanently_deleted', time),
+      reaching(stream, 'backing_data_permanently_deleted', time, sql`, soft_deleted_at = null`),
     WorkspaceDeleted: (_, { stream }) => sql`delete from configuration_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from configuration_versions where organization = ${stream}`,
   },

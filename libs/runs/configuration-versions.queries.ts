@@ -40,8 +40,12 @@ const COLUMNS =
 
 const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, 'w');
 
-const IN_USE = sql`exists (select 1 from runs r where r.workspace = c.workspace and r.configuration_version = c.id
-                                                  and r.status <> all (${FINAL_STATUSES}::text[]))`;
+/** Whether a run with the version in the row `alias` is not over. Runs of other workspaces may use it too. */
+export const inUse = (alias: string): Sql => sql`exists (
+  select 1 from runs r where r.configuration_version = ${sql.raw(alias)}.id
+                         and r.status <> all (${FINAL_STATUSES}::text[]))`;
+
+const IN_USE = inUse('c');
 
 /** The one that became current last. */
 const IS_CURRENT = sql`c.current_since is not null and not exists (

@@ -38,10 +38,14 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted
        where id = ${id}`,
     StateVersionPromoted: ({ id }) => sql`update state_versions set intermediate = false where id = ${id}`,
     StateVersionDiscarded: ({ id }) => withStatus(id, 'discarded'),
-    StateVersionDataSoftDeleted: (_, { stream }) => withStatus(stream, 'backing_data_soft_deleted'),
-    StateVersionDataRestored: (_, { stream, time }) =>
-      sql`update state_versions set status = 'finalized', kept_since = ${time} where id = ${stream}`,
-    StateVersionDataPermanentlyDeleted: (_, { stream }) => withStatus(stream, 'backing_data_permanently_deleted'),
+    StateVersionDataSoftDeleted: (_, { stream, time }) => sql`
+      update state_versions set status = 'backing_data_soft_deleted', soft_deleted_at = ${time} where id = ${stream}`,
+    StateVersionDataRestored: (_, { stream, time }) => sql`
+      update state_versions set status = 'finalized', kept_since = ${time}, soft_deleted_at = null
+       where id = ${stream}`,
+    StateVersionDataPermanentlyDeleted: (_, { stream }) => sql`
+      update state_versions set status = 'backing_data_permanently_deleted', soft_deleted_at = null
+       where id = ${stream}`,
     WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
   },

@@ -19,6 +19,15 @@ export type Dispensable = {
   readonly snapshot: Snapshot | null;
 };
 
+/** The permanent deletion of data that is soft-deleted. */
+export const permanentDeletion = async (
+  store: EventStore,
+  { id, workspace, organization, snapshot }: Dispensable,
+): Promise<Write> => {
+  const loaded = await store.restore(id, backingData, snapshot ?? undefined);
+  return writeOf(backingData, loaded, organization, { type: 'DeleteDataPermanently', data: { workspace } });
+};
+
 /** The soft deletion of its data. Whoever appends it holds the workspace, which may come to need the version. */
 export const softDeletion = async (
   store: EventStore,
