@@ -19,10 +19,9 @@ class HealthModule {
 }
 
 export const openHealth = async (house: House): Promise<{ stop(): Promise<void> }> => {
-  const { settings, ids, logger } = house;
+  const { settings, logger } = house;
   const app = await httpServer(HealthModule.over(house), {
     tls: null,
-    ids,
     version: VERSION,
     logger: new NestLog(logger),
   });

@@ -98,10 +98,10 @@ describe('a route', () => {
   class Gateway {}
 
   beforeAll(async () => {
-    const { ids, logger } = server.house;
+    const { logger } = server.house;
     const controllers: Type[] = [Routes, OpenRoutes];
     const root = { module: Gateway, imports: [EventStoreModule.with(server.house), AccessModule], controllers };
-    const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
+    const app = await httpServer(root, { tls: null, logger: new NestLog(logger) });
     await app.listen(0, '127.0.0.1');
     api = apiOf(await app.getUrl(), server.adminToken);
     close = () => app.close();

@@ -69,7 +69,7 @@ describe('a slow client', () => {
       const tls = await localCertificates(folder, ['localhost'], clock);
       const imports = [EventStoreModule.with({ store, clock, ids })];
       const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
-      const app = await httpServer(root, { tls, ids, logger: new NestLog(logger), limits: { headersMs: 300 } });
+      const app = await httpServer(root, { tls, logger: new NestLog(logger), limits: { headersMs: 300 } });
       await app.listen(0, '127.0.0.1');
       url = await app.getUrl();
       close = async () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
     PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
     OrganizationsModule.with(settings),
   ];
-  const app = await httpServer({ module: OtherGateway, imports }, { tls: null, ids, logger: new NestLog(logger) });
+  const app = await httpServer({ module: OtherGateway, imports }, { tls: null, logger: new NestLog(logger) });
   await app.listen(0, '127.0.0.1');
   second = apiOf(await app.getUrl(), first.adminToken);
   close = () => app.close();

@@ -265,7 +265,7 @@ describe('a process whose database is away', () => {
       controllers: [HealthController],
       providers: [Readiness],
     };
-    const app = await httpServer(root, { tls: null, ids, logger: new NestLog(logger) });
+    const app = await httpServer(root, { tls: null, logger: new NestLog(logger) });
     await app.listen(0, '127.0.0.1');
     const caller = apiOf(await app.getUrl(), null);
     try {

@@ -55,7 +55,7 @@ describe('security headers', () => {
     const tls = await localCertificates(folder, ['localhost'], clock);
     const imports = [EventStoreModule.with({ store, clock, ids })];
     const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
-    const app = await httpServer(root, { tls, ids, logger: new NestLog(logger) });
+    const app = await httpServer(root, { tls, logger: new NestLog(logger) });
     try {
       const { headers } = await app.inject({ url: '/healthz' });
       expect(headers['strict-transport-security']).toBe('max-age=31536000');

@@ -36,12 +36,11 @@ beforeAll(async () => {
   server = await startTestServer();
   @Module({ controllers: [Things] })
   class Root {}
-  const { ids, logger } = server.house;
+  const { logger } = server.house;
   const nestLog = new NestLog(logger);
   nestLog.error = log;
   const app = await httpServer(Root, {
     tls: null,
-    ids,
     version: '1.2.3',
     logger: nestLog,
     requestLog: { completed: (request) => void completed.push(request) },
@@ -127,10 +126,9 @@ describe('a caller', () => {
     const seen: CompletedRequest[] = [];
     const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
     const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');
-    const { ids, logger } = server.house;
+    const { logger } = server.house;
     const app = await httpServer(GatewayModule.over(server.house), {
       tls: null,
-      ids,
       logger: new NestLog(logger),
       requestLog: { completed: (request) => void seen.push(request) },
     });

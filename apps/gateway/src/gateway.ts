@@ -30,14 +30,13 @@ const requestLogOf = ({ settings, logger }: House): RequestObserver | null => {
 
 /** Everything but TLS that the HTTP server takes from settings. */
 export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
-  const { settings, clock, ids, logger } = house;
+  const { settings, clock, logger } = house;
   return {
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },
     requestLog: requestLogOf(house),
     version: VERSION,
-    ids,
     logger: new NestLog(logger),
   };
 };
