@@ -122,10 +122,10 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[at('registry-name')]],
     },
     {
-      what: 'the public registry',
+      what: 'a public provider without a namespace',
       send: `POST ${PROVIDERS}`,
-      body: provider({ 'registry-name': 'public' }),
-      status: 403,
+      body: provider({ 'registry-name': 'public', namespace: '' }),
+      status: 422,
     },
     { what: 'somebody else', send: `POST ${PROVIDERS}`, body: provider({}), as: '{otherToken}', status: 404 },
     { what: 'no token', send: `POST ${PROVIDERS}`, body: provider({}), as: null, status: 401 },
@@ -256,7 +256,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       what: 'a key for nobody',
       send: `PATCH ${GPG_KEYS}/acme/{key}`,
       body: resource('gpg-keys', { namespace: 'nowhere' }),
-      status: 404,
+      status: 403,
     },
     {
       what: 'keys of nobody',
