@@ -168,6 +168,8 @@ export class EventStore {
     /** Streams that the decision counts on besides its own, and those that it ends along with it. */
     readonly holding?: (loaded: L) => readonly Write[];
     readonly read?: (loaded: L) => readonly Sql[];
+    /** Statements that come before all that is written, as for append. */
+    readonly conditions?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {
     return this.untilFirst(async () => {
       const loaded = await task.load();
@@ -176,7 +178,8 @@ export class EventStore {
       if (write.events.length === 0) {
         return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
       }
-      const { rows } = await this.append([...(task.holding?.(loaded) ?? []), write], task.context, read);
+      const writes = [...(task.holding?.(loaded) ?? []), write];
+      const { rows } = await this.append(writes, task.context, read, task.conditions?.(loaded));
       return { loaded, rows };
     });
   }

@@ -5,6 +5,7 @@ export { EventStore } from './event-store.js';
 export {
   firstRow,
   firstRowOrNull,
+  aloneWith,
   staleWhen,
   unborn,
   unchanged,

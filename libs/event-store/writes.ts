@@ -68,6 +68,12 @@ export const unchanged = (stream: string, version: number): Write => ({
 /** Read in an append, with its streams locked and its views written: where the condition holds after all it is decided anew. */
 export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
 
+/**
+ * Waits for all appends that hold the stream by `unchanged`, and keeps others out until the end of the transaction. For
+ * what they check with `staleWhen` and no version shows; a condition of an append, which comes before all that is written.
+ */
+export const aloneWith = (stream: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`;
+
 /** A stream that does not exist yet. */
 export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
   stream,

@@ -1,4 +1,5 @@
 import { sql, type Sql, type Somebody, type Timestamp } from '#kernel';
+import { staleWhen } from '#event-store';
 
 export type BoundTag = {
   readonly key: string;
@@ -24,7 +25,7 @@ export const PROJECT_TAGS = sql.raw(`coalesce((
 
 /**
  * The keys that workspaces in a project may not bind, as jsonb: it binds them itself, and they are reserved with overrides
- * disabled. Nothing is held: what is bound in the same moment stood before, or comes after.
+ * disabled. An append that decides on them holds the organization and the project, and checks fixedKeysChanged.
  */
 export const fixedKeys = (project: Sql): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('key', pt.key, 'project', home.name, 'reservedTagKey', rk.id) order by pt.key)
@@ -32,3 +33,10 @@ export const fixedKeys = (project: Sql): Sql => sql`coalesce((
     join projects home on home.id = pt.project
     join reserved_tag_keys rk on rk.organization = pt.organization and rk.key = pt.key and rk.disable_overrides
    where pt.project = ${project}), '[]')`;
+
+/**
+ * Refuses an append as stale if the project fixes other keys by now. Changes of reserved tag keys keep out every append
+ * that holds the organization: either this one sees the change, or the change comes later in the log.
+ */
+export const fixedKeysChanged = (project: string, fixed: readonly object[]): Sql =>
+  staleWhen(sql`${fixedKeys(sql`${project}`)} <> ${sql.json(fixed)}::jsonb`);

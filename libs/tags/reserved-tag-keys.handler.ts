@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged } from '#event-store';
+import { aloneWith, EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged } from '#event-store';
 import { contextOf, placeInOrganization, type Actor } from '#access';
 import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
 import { reservedTagKeyById, reservedTagKeyFor, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
@@ -51,6 +51,7 @@ export class CreateReservedTagKeyHandler implements ICommandHandler<CreateReserv
         command: () => command,
         organization: ({ place }) => place.organization,
         holding: ({ place }) => [unchanged(place.organization, place.version)],
+        conditions: ({ place }) => [aloneWith(place.organization)],
         context: contextOf(actor),
         read: () => [reservedTagKeyById(id)],
       })
@@ -74,6 +75,7 @@ export class ReservedTagKeysHandler implements ICommandHandler<ToReservedTagKey>
         command: () => command,
         organization: ({ row }) => row.organization,
         holding: ({ row }) => row.held.map(({ stream, version }) => unchanged(stream, version)),
+        conditions: ({ row }) => [aloneWith(row.organization)],
         context: contextOf(actor),
         read: () => [reservedTagKeyById(id)],
       })

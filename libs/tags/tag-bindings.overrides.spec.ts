@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#kernel';
 import { logLength } from '../../test/support/log.js';
+import { meanwhile } from '../../test/support/meanwhile.js';
 import {
   answered,
   bindTags,
@@ -158,5 +160,83 @@ describe('a key that is not to be overridden', () => {
     const loosened = resource('reserved-tag-keys', { 'disable-overrides': false });
     answered(await server.patch(`/api/v2/reserved-tag-keys/${key}`, loosened), 200);
     answered(await bind(), 200);
+  });
+});
+
+describe('a key that is no longer to be overridden from this moment on', () => {
+  const fix = (id: string): Promise<Answer> =>
+    server.patch(`/api/v2/reserved-tag-keys/${id}`, resource('reserved-tag-keys', { 'disable-overrides': true }));
+
+  /** A workspace in a project that binds a key of its own, which everyone may override so far. */
+  const overridable = async () => {
+    const key = `free-${(count += 1)}`;
+    const project = await makeProject(server, 'acme', key);
+    await bindTags(server, `projects/${project}`, { [key]: 'prod' });
+    return { key, project, id: await workspaceIn(project), reserved: await makeReservedTagKey(server, 'acme', key) };
+  };
+  type Overridable = Awaited<ReturnType<typeof overridable>>;
+
+  it.each<[string, (at: Overridable) => Promise<Answer>]>([
+    ['a binding', ({ key, id }) => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ [key]: 'x' }))],
+    ['a flat tag', ({ key, id }) => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat(key))],
+    ['an update', ({ key, id }) => patch(id, bound({ [key]: 'x' }))],
+    [
+      'a new workspace',
+      ({ key, project }) => {
+        const relationships = { ...inProject(project), ...bound({ [key]: 'x' }) };
+        return server.post(
+          '/api/v2/organizations/acme/workspaces',
+          resource('workspaces', { name: `late-${key}` }, relationships),
+        );
+      },
+    ],
+  ])('refuses %s that was decided before the policy changed', async (_, send) => {
+    const changed = await overridable();
+    meanwhile(server.store, () => fix(changed.reserved));
+    expect((await send(changed)).status).toBe(422);
+    const key = `free-${(count += 1)}`;
+    const created = { ...changed, key };
+    await bindTags(server, `projects/${changed.project}`, { [key]: 'prod' });
+    meanwhile(server.store, () => makeReservedTagKey(server, 'acme', key, { 'disable-overrides': true }));
+    expect((await send(created)).status).toBe(422);
+    const late = { ...changed, key: `free-${(count += 1)}` };
+    await makeReservedTagKey(server, 'acme', late.key, { 'disable-overrides': true });
+    meanwhile(server.store, () => bindTags(server, `projects/${changed.project}`, { [late.key]: 'prod' }));
+    expect((await send(late)).status).toBe(422);
+  });
+
+  it('refuses a tag for several workspaces, and a move, that were decided before the policy changed', async () => {
+    const { key, id, reserved: changed } = await overridable();
+    const carrier = await workspaceIn(open, { tags: flat(key) });
+    const moved = await workspaceIn(open, { tags: flat(key) });
+    const { id: tag } = answered(await server.get(`/api/v2/workspaces/${carrier}/relationships/tags`), 200).body
+      .data[0];
+    meanwhile(server.store, () => fix(changed));
+    const tagged = await server.post(`/api/v2/tags/${tag}/relationships/workspaces`, related('workspaces', id));
+    expect(tagged.status).toBe(422);
+    const other = await overridable();
+    answered(await server.post(`/api/v2/workspaces/${moved}/relationships/tags`, flat(other.key)), 204);
+    meanwhile(server.store, () => fix(other.reserved));
+    const move = await server.post(
+      `/api/v2/projects/${other.project}/relationships/workspaces`,
+      related('workspaces', moved),
+    );
+    expect(move.status).toBe(422);
+  });
+
+  it('is bound by no event that follows the change in the log, however many bind it at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { key, project, reserved: changed } = await overridable();
+      const ids = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(project)));
+      const binds = ids.map((id) => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ [key]: 'x' })));
+      const statuses = (await Promise.all([fix(changed), ...binds])).map(({ status }) => status);
+      const streams = [...ids, changed];
+      const log = await server.database.rows(sql`
+        select type from event_store.events where stream = any (${streams}::text[]) order by transaction, position`);
+      const types = log.map(({ type }) => type);
+      const before = types.slice(0, types.indexOf('ReservedTagKeyUpdated'));
+      const boundAtAll = statuses.slice(1).filter((status) => status === 200);
+      expect(before.filter((type) => type === 'WorkspaceTagBound')).toHaveLength(boundAtAll.length);
+    }
   });
 });

@@ -1,7 +1,16 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { EventStore } from '#event-store';
+import type { Sql } from '#kernel';
+import { EventStore, unchanged, type Write } from '#event-store';
 import type { Actor } from '#access';
-import { removalAfter, removalOf, taggingOf, type Removal, type TaggedWorkspace } from './flat-tags.queries.js';
+import { fixedKeysChanged } from '#tags/to-tags';
+import {
+  removalAfter,
+  removalOf,
+  taggingOf,
+  type Removal,
+  type TaggedWorkspace,
+  type Tagging,
+} from './flat-tags.queries.js';
 import { appendToEach, demandEach } from './several-workspaces.writes.js';
 import { DeleteTags, TagWorkspaces } from './to-workspace.js';
 
@@ -17,10 +26,22 @@ export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
         const data = { names: [tagging.name], at: `/data/${workspaces.indexOf(id)}`, fixed };
         return { id, snapshot, command: { type: 'AddTags', data } } as const;
       };
-      await appendToEach(this.store, tagging, tagging.workspaces.map(commandFor), actor);
+      await appendToEach(this.store, { ...tagging, ...guardsOf(tagging) }, tagging.workspaces.map(commandFor), actor);
     });
   }
 }
+
+/** The projects at their versions, and what they fix. */
+const guardsOf = ({ workspaces }: Tagging): { readonly held: readonly Write[]; readonly checks: readonly Sql[] } => {
+  // In one order, or two such requests wait for one another.
+  const byProject = [...new Map(workspaces.map((one) => [one.project, one])).values()].toSorted((a, b) =>
+    a.project < b.project ? -1 : 1,
+  );
+  return {
+    held: byProject.map(({ project, projectVersion }) => unchanged(project, projectVersion)),
+    checks: byProject.map(({ project, fixed }) => fixedKeysChanged(project, fixed)),
+  };
+};
 
 /** Of a tag that a hundred thousand workspaces carry: each is an event in its own stream, and one append of so many. */
 const A_TIME = 250;

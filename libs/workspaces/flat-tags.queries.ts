@@ -8,6 +8,8 @@ import type { FixedKey } from './tags.js';
 export type TaggedWorkspace = Place & {
   readonly id: string;
   readonly snapshot: Snapshot;
+  readonly project: string;
+  readonly projectVersion: number;
   /** Keys that its project lets it not bind. */
   readonly fixed: readonly FixedKey[];
 };
@@ -33,6 +35,8 @@ export const taggingOf = async (
            coalesce((
              select jsonb_agg(jsonb_build_object(
                       'id', w.id, 'organization', w.organization, 'grants', ${grantsOnWorkspace(actor, 'w')},
+                      'project', w.project,
+                      'projectVersion', (select sp.version from event_store.streams sp where sp.stream = w.project),
                       'fixed', ${fixedKeys(sql.raw('w.project'))}, 'snapshot', ${snapshotOf('s')})
                       -- In one order, or two such requests wait for one another.
                       order by w.id)

@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EventStore, unchanged } from '#event-store';
 import type { Actor } from '#access';
+import { fixedKeysChanged } from '#tags/to-tags';
 import { moveInto, type MovedWorkspace } from './moves.queries.js';
 import { appendToEach, demandEach } from './several-workspaces.writes.js';
 
@@ -28,7 +29,11 @@ export class MoveWorkspacesHandler implements ICommandHandler<MoveWorkspaces> {
         const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };
         return { id, snapshot, command: { type: 'UpdateWorkspace', data } } as const;
       };
-      const around = { ...move, held: [unchanged(project, move.projectVersion)] };
+      const around = {
+        ...move,
+        held: [unchanged(project, move.projectVersion)],
+        checks: [fixedKeysChanged(project, move.fixed)],
+      };
       await appendToEach(this.store, around, move.workspaces.map(commandFor), actor);
     });
   }

@@ -1,4 +1,4 @@
-import { notFound } from '#kernel';
+import { notFound, type Sql } from '#kernel';
 import { unchanged, writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
 import { contextOf, may, type Actor, type Permission, type Place } from '#access';
 import { workspace, type WorkspaceCommand } from './workspace.js';
@@ -23,12 +23,14 @@ type Around = {
   readonly organizationVersion: number;
   /** What is held besides the organization. */
   readonly held?: readonly Write[];
+  /** Statements that refuse the append as stale. */
+  readonly checks?: readonly Sql[];
 };
 
 /** What commands do to workspaces of one organization, in one append; nothing where nothing changes. */
 export const appendToEach = async (
   store: EventStore,
-  { organization, organizationVersion, held = [] }: Around,
+  { organization, organizationVersion, held = [], checks = [] }: Around,
   commands: readonly Told[],
   actor: Actor,
 ): Promise<void> => {
@@ -38,5 +40,5 @@ export const appendToEach = async (
   if (writes.length === 0) return;
   // In one order, or two such appends wait for one another.
   const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
-  await store.append([unchanged(organization, organizationVersion), ...held, ...ordered], contextOf(actor));
+  await store.append([unchanged(organization, organizationVersion), ...held, ...ordered], contextOf(actor), checks);
 };

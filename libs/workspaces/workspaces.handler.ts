@@ -14,7 +14,7 @@ import {
 import { contextOf, systemContext, type Actor } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { heldSshKey } from '#ssh-keys/to-ssh-keys';
-import { idsAmong, namesOf, type TagReference } from '#tags/to-tags';
+import { fixedKeysChanged, idsAmong, namesOf, type TagReference } from '#tags/to-tags';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import type { SettingsInput } from './settings.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
@@ -99,7 +99,10 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
           ...heldPool(named.pool, place.poolVersion, POOL),
         ],
         context: contextOf(actor),
-        read: () => [workspaceById(id, actor)],
+        read: ({ place: { project, fixed } }) => [
+          workspaceById(id, actor),
+          ...(named.tags && project ? [fixedKeysChanged(project, fixed)] : []),
+        ],
       })
       .catch(refuseTaken);
     return firstRow<WorkspaceRow>(rows);
@@ -177,7 +180,10 @@ export const tell = async (
       organization: ({ found }) => found.organization,
       holding: ({ found, sshKey }) => [...heldFor(command, named, found), ...sshKey],
       context,
-      read: ({ stream }) => [read(stream)],
+      read: ({ stream, found }) => [
+        read(stream),
+        ...(named.tags ? [fixedKeysChanged(named.project ?? found.project, found.fixed)] : []),
+      ],
     })
     .catch(refuseTaken);
   return rows;
@@ -213,5 +219,6 @@ const LEAVE_NO_ROWS: readonly WorkspaceCommand['type'][] = ['LockWorkspace', 'Un
 const heldFor = ({ type }: LaterCommand, named: Named, found: WorkspaceForCommand): readonly Write[] => [
   ...(LEAVE_NO_ROWS.includes(type) ? [] : [unchanged(found.organization, found.organizationVersion)]),
   ...(named.project && found.projectVersion ? [unchanged(named.project, found.projectVersion)] : []),
+  ...(named.tags && !named.project ? [unchanged(found.project, found.homeVersion)] : []),
   ...heldPool(named.pool, found.poolVersion, POOL),
 ];

@@ -161,6 +161,8 @@ export type WorkspaceForCommand = Place & {
   readonly organizationVersion: number;
   /** Version of the project that the command names; null where it is none of the same organization, or none is named. */
   readonly projectVersion: number | null;
+  /** Version of the project that it is in before the command. */
+  readonly homeVersion: number;
   /** What the caller's teams have been given on that project. */
   readonly projectGrants: readonly Grant[] | null;
   /** Version of the agent pool that the command names; null where it is none that the workspace may use. */
@@ -189,6 +191,7 @@ export const workspaceForCommand = async (
            so.version as "organizationVersion", ${grants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
+           (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
            ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
            ${usablePoolVersion(choice)} as "poolVersion",
            coalesce((select ${FOLLOWED_MODE} from projects p
