@@ -14,7 +14,7 @@ const changesOf = ({ before, after, changed }: WorkspaceChangeRow, hidden: reado
       );
 
 /** Whoever it was, as clients know them; of Cadastre itself there is no document. */
-export const toActor = ({ type, id }: Somebody): Relationship => {
+export const toActor = ({ type, id }: Omit<Somebody, 'name'>): Relationship => {
   if (type === 'system') return { data: null };
   const known = personType(type);
   return toOne(known, id, `/api/v2/${known}/${id}`);

@@ -9,11 +9,13 @@ import {
   makeOrganization,
   makeRun,
   makeTeam,
+  makeToken,
   makeWorkspace,
   reportBody,
   type Member,
 } from '../../test/support/seeds.js';
 import { StandingClock } from '../../test/support/clocks.js';
+import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import type { Entry } from './spec.js';
 
@@ -50,6 +52,31 @@ const shared = async (name: string): Promise<string> => {
   await giveWorkspace(server, team, id, 'admin');
   return id;
 };
+
+describe('a secret team that holds a lock', () => {
+  it('is named to callers that may see the team, and to no others', async () => {
+    const id = await shared('discreet');
+    const secret = await makeTeam(server, 'acme', 'moonlight');
+    await giveWorkspace(server, secret, id, 'admin');
+    await act(id, 'lock', server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`)));
+    const path = `/api/v2/workspaces/${id}`;
+    const asks = (api: Api): Promise<Answer>[] => [
+      api.post(`${path}/actions/lock`),
+      api.post(`${path}/actions/unlock`),
+      api.post(`${path}/state-versions`, newStateVersion(stateFile(), { inline: true })),
+      api.get(`${path}?include=locked_by`),
+      held('', api),
+      api.get(`${path}/lock-history`),
+    ];
+    for (const asked of asks(ada)) expect((await asked).text).not.toContain('moonlight');
+    const refused = answered(await ada.post(`${path}/actions/unlock`), 409).body.errors[0];
+    expect(refused.detail).toContain('is locked by Team (not visible to you)');
+    expect(refused.meta.lock.holder).toEqual({ type: 'teams', id: secret, name: null });
+    const named = await Promise.all(asks(server).map(async (asked) => (await asked).text.includes('moonlight')));
+    expect(named).toEqual([true, true, false, true, true, true]);
+    await act(id, 'force-unlock');
+  });
+});
 
 describe('who is refused a lock', () => {
   it('is told who holds it, since when and why, in words and as data', async () => {

@@ -1,8 +1,12 @@
-import { notFound, sql, type Somebody, type Timestamp } from '#kernel';
+import { notFound, sql, type Somebody, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, organizationFor, organizationsWhere, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { isHiddenTeam } from '#people/to-people';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
+
+/** Without a name if it is a team that the caller may not see. */
+type ShownHolder = Omit<Somebody, 'name'> & { readonly name: string | null };
 
 /** Of one holder, from when to when. */
 export type WorkspaceLockRow = {
@@ -10,17 +14,23 @@ export type WorkspaceLockRow = {
   readonly workspace: string;
   /** Null where the workspace has been deleted. */
   readonly workspaceName: string | null;
-  readonly holder: Somebody;
+  readonly holder: ShownHolder;
   readonly reason: string;
   readonly lockedAt: Timestamp;
   /** All three null while it is held. */
   readonly unlockedAt: Timestamp | null;
-  readonly unlockedBy: Somebody | null;
+  readonly unlockedBy: ShownHolder | null;
   readonly forced: boolean | null;
 };
 
-const COLUMNS = sql.raw(`l.id, l.workspace, w.name as "workspaceName", l.holder, l.reason, l.locked_at as "lockedAt",
-  l.unlocked_at as "unlockedAt", l.unlocked_by as "unlockedBy", l.forced`);
+/** Teams that the caller may not see keep their names. */
+const shown = (actor: Actor, somebody: Sql): Sql =>
+  sql`case when ${isHiddenTeam(actor, somebody, sql.raw('l.organization'))} then ${somebody} || '{"name": null}' else ${somebody} end`;
+
+const columns = (actor: Actor): Sql => sql`
+  l.id, l.workspace, w.name as "workspaceName", ${shown(actor, sql.raw('l.holder'))} as holder, l.reason,
+  l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${shown(actor, sql.raw('l.unlocked_by'))} as "unlockedBy",
+  l.forced`;
 
 /** Locks that are held now, the oldest first: one page of those that the caller sees and the count of all, in one statement. */
 export const listHeldLocks = async (
@@ -38,7 +48,7 @@ export const listHeldLocks = async (
       from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole
               from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
-        select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
+        select ${columns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
          where ${seen} order by l.locked_at, l.id ${limitOf(page)}) page on true
      order by page."lockedAt", page.id`,
   );
@@ -61,7 +71,7 @@ export const listLocksOf = async (
     select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
       from ${permittedPlaces(actor, 'read-workspace-history', placeOf(actor, workspace))} place
       left join lateral (
-        select ${COLUMNS} from history_locks l left join workspaces w on w.id = l.workspace
+        select ${columns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
          where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${limitOf(page)}) page on true
      order by page."lockedAt" desc, page.id desc`,
   );

@@ -63,6 +63,17 @@ export const isSeenTeam = (actor: Identity): Sql => sql`(${organizationAllows(ac
   and (t.visibility <> 'secret' or t.id = any (${actor.teams}::text[])
        or ${organizationAllows(actor, 'read-secret-teams')}))`;
 
+/**
+ * Whether somebody, a jsonb of an event or a view, is a team of this organization that the caller may not see. Of a team
+ * that has been deleted nothing says any more whether it was secret: callers see it if they see every secret team.
+ */
+export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
+  coalesce(${somebody} ->> 'type' = 'teams' and not exists (
+    select 1 from (select ${somebody} ->> 'id' as id, ${organization} as organization) named
+      left join teams on teams.id = named.id
+     cross join lateral (select named.id, named.organization, coalesce(teams.visibility, 'secret') as visibility) t
+     where ${isSeenTeam(actor)}), false)`;
+
 /** Members of a team who have accepted their membership; those of old logs have none and are members all the same. */
 const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (

@@ -3,7 +3,7 @@ import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
 import { letsUse } from '#agents/to-agents';
 import { sealed } from '#vault';
-import { AGENT_POOL, EXECUTION_MODE, LOCK_SNAPSHOT, type LockSnapshot } from '#workspaces/to-workspace';
+import { AGENT_POOL, EXECUTION_MODE, lockSnapshot, type LockSnapshot } from '#workspaces/to-workspace';
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -123,7 +123,7 @@ export type RunForCommand = Place & {
 export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
   const row = await database.row<RunForCommand>(sql`
     select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
-           ${snapshotAt('r.id')} as snapshot, ${LOCK_SNAPSHOT} as "workspaceSnapshot",
+           ${snapshotAt('r.id')} as snapshot, ${lockSnapshot(actor)} as "workspaceSnapshot",
            ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
       from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
@@ -200,7 +200,7 @@ export const placeForRun = async (
 ): Promise<PlaceForRun> => {
   const row = await database.row<PlaceForRun>(sql`
     select w.id as workspace, w.organization, ${versionOf('w.organization')} as "organizationVersion",
-           ${LOCK_SNAPSHOT} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
+           ${lockSnapshot(actor)} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion",

@@ -2,5 +2,9 @@ import type { Person } from '#access/rules';
 
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
 
-/** `locked by User alice`: clients look for these words (clients.md §2). */
-export const describeHolder = ({ type, name }: Person): string => `locked by ${KIND[type]} ${name}`;
+/**
+ * Returns `locked by User alice`: clients look for these words (clients.md §2). A hidden holder is a team that the caller
+ * may not see; its name is left out.
+ */
+export const describeHolder = ({ type, name }: Person, isHidden: boolean): string =>
+  `locked by ${KIND[type]} ${isHidden ? '(not visible to you)' : name}`;

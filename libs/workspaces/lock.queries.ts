@@ -1,8 +1,21 @@
-import { sql, type Timestamp } from '#kernel';
+import { sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Snapshot } from '#event-store';
+import type { Identity } from '#access';
+import { isHiddenTeam } from '#people/to-people';
 
-/** What a decision about the lock wants to know, from the row `w` of workspaces. */
-export type LockSnapshot = Snapshot & { readonly lockedSince: Timestamp | null };
+/** What a decision about the lock needs to know, from the row `w` of workspaces. */
+export type LockSnapshot = Snapshot & {
+  readonly lockedSince: Timestamp | null;
+  /** Whether a team holds the lock that the caller may not see, such as a secret one. */
+  readonly isHolderHidden: boolean;
+};
 
-export const LOCK_SNAPSHOT = sql`(
-  select ${snapshotOf('its', { lockedSince: `w.lock -> 'at'` })} from event_store.streams its where its.stream = w.id)`;
+const HOLDER = sql.raw(`(w.lock -> 'holder')`);
+
+/** `actor` null: nobody reads the refusal. */
+export const lockSnapshot = (actor: Identity | null): Sql => {
+  const isHidden = actor ? isHiddenTeam(actor, HOLDER, sql.raw('w.organization')) : sql`true`;
+  return sql`(
+  select ${snapshotOf('its', { lockedSince: `w.lock -> 'at'` })} || jsonb_build_object('isHolderHidden', ${isHidden})
+    from event_store.streams its where its.stream = w.id)`;
+};

@@ -30,9 +30,9 @@ const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: '
 
 const lockedSince = '2026-11-21T10:00:00.000Z';
 const lock = (holder: typeof alice | typeof owners) =>
-  ({ type: 'LockWorkspace', data: { holder, reason: 'because', lockedSince } }) as const;
+  ({ type: 'LockWorkspace', data: { holder, reason: 'because', lockedSince, isHolderHidden: false } }) as const;
 const unlock = (holder: typeof alice | typeof owners) =>
-  ({ type: 'UnlockWorkspace', data: { holder, lockedSince } }) as const;
+  ({ type: 'UnlockWorkspace', data: { holder, lockedSince, isHolderHidden: false } }) as const;
 const forceUnlock = { type: 'ForceUnlockWorkspace', data: {} } as const;
 
 describe('the lock of a workspace', () => {
@@ -80,6 +80,13 @@ describe('the lock of a workspace', () => {
         }),
       );
     });
+  });
+
+  it('does not name a team that the caller may not see', () => {
+    const { type, data } = unlock(alice);
+    given(born, lockedBy(owners))
+      .when({ type, data: { ...data, isHolderHidden: true } })
+      .refuses('conflict', /^Unable to unlock workspace. The workspace is locked by Team \(not visible to you\) since/);
   });
 
   it('opens for its holder', () => given(born, lockedBy(alice)).when(unlock(alice)).yields(unlockedFrom(alice, false)));

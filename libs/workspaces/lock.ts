@@ -22,9 +22,10 @@ export type LockEvent =
 export type LockWish =
   Message<'LockWorkspace', { holder: Person; reason: string }> | Message<'UnlockWorkspace', { holder: Person }>;
 
-/** Since when they hold it is told to who is refused: times are beside events, and in no state. */
-type Decidable<W> =
-  W extends Message<infer Type, infer Data> ? Message<Type, Data & { readonly lockedSince: Timestamp | null }> : never;
+/** What a refusal says of the lock that is in no state: times are beside events, and callers do not see every team. */
+type Refusable = { readonly lockedSince: Timestamp | null; readonly isHolderHidden: boolean };
+
+type Decidable<W> = W extends Message<infer Type, infer Data> ? Message<Type, Data & Refusable> : never;
 
 export type LockCommand = Decidable<LockWish> | Message<'ForceUnlockWorkspace', Record<never, never>>;
 
@@ -37,24 +38,29 @@ const unlocked = (
 ];
 
 /** Who holds it, since when and why: for people after the words that clients look for, and as data. */
-const heldBy = ({ holder, reason }: Lock, since: Timestamp | null, refusal: string): Refused => {
+const heldBy = (
+  { holder, reason }: Lock,
+  { lockedSince: since, isHolderHidden }: Refusable,
+  refusal: string,
+): Refused => {
   // A reason is anybody's text, and must not be taken for those words.
   const why = reason === '' || reason.includes('is locked by') ? '' : `: ${reason}`;
-  const detail = `${refusal} ${describeHolder(holder)}${since === null ? '' : ` since ${since}`}${why}`;
-  return conflict(detail, { lock: { holder, since, reason } });
+  const detail = `${refusal} ${describeHolder(holder, isHolderHidden)}${since === null ? '' : ` since ${since}`}${why}`;
+  const shown = isHolderHidden ? { ...holder, name: null } : holder;
+  return conflict(detail, { lock: { holder: shown, since, reason } });
 };
 
 const isLocked = (state: ActiveWorkspace): state is ActiveWorkspace & { readonly lock: Lock } => state.lock !== null;
 
 export const lockDecisions: Table<LockCommand, [state: ActiveWorkspace], readonly (LockEvent | StateEvent)[]> = {
-  LockWorkspace: ({ holder, reason, lockedSince }, state) => {
-    if (state.lock) throw heldBy(state.lock, lockedSince, 'Unable to lock workspace. The workspace is already');
+  LockWorkspace: ({ holder, reason, ...refusable }, state) => {
+    if (state.lock) throw heldBy(state.lock, refusable, 'Unable to lock workspace. The workspace is already');
     return [{ type: 'WorkspaceLocked', data: { holder, reason } }];
   },
-  UnlockWorkspace: ({ holder, lockedSince }, state) => {
+  UnlockWorkspace: ({ holder, ...refusable }, state) => {
     if (!isLocked(state)) throw conflict('Unable to unlock workspace. The workspace is not locked');
     if (state.lock.holder.id !== holder.id) {
-      throw heldBy(state.lock, lockedSince, 'Unable to unlock workspace. The workspace is');
+      throw heldBy(state.lock, refusable, 'Unable to unlock workspace. The workspace is');
     }
     if (state.stateHead.latest?.status === 'pending') {
       throw unavailable('Unable to unlock workspace. The latest state version is still pending', 1);

@@ -69,7 +69,7 @@ const finalize = (id: string, resources = 2): WorkspaceCommand => ({
 });
 const unlock = (holder = alice): WorkspaceCommand => ({
   type: 'UnlockWorkspace',
-  data: { holder, lockedSince: null },
+  data: { holder, lockedSince: null, isHolderHidden: false },
 });
 const FORCE_UNLOCK: WorkspaceCommand = { type: 'ForceUnlockWorkspace', data: {} };
 
@@ -356,7 +356,13 @@ describe('whatever is asked of the lock and the state, in whatever order', () =>
   type Step = (n: number) => WorkspaceCommand;
   const holder = fc.constantFrom(alice, bob);
   const steps: fc.Arbitrary<Step> = fc.oneof(
-    holder.map((by) => () => ({ type: 'LockWorkspace', data: { holder: by, reason: '', lockedSince: null } }) as const),
+    holder.map(
+      (by) => () =>
+        ({
+          type: 'LockWorkspace',
+          data: { holder: by, reason: '', lockedSince: null, isHolderHidden: false },
+        }) as const,
+    ),
     holder.map((by) => () => unlock(by as typeof alice)),
     fc.constant(() => FORCE_UNLOCK),
     fc.record({ serial: fc.nat(6), by: holder, inline: fc.boolean(), force: fc.boolean(), back: fc.boolean() }).map(

@@ -114,12 +114,16 @@ const checkSequence = (
   }
 };
 
+/** Not every caller may see every team. */
+const describeOther = (holder: Person): string =>
+  holder.type === 'teams' ? 'locked by another team' : describeHolder(holder, false);
+
 export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
   CreateStateVersion: ({ force, facts, ...birth }, { lock, stateHead }) => {
     const { id, serial, lineage, md5, createdBy, run, rollbackOf } = birth;
     if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
     if (lock.holder.id !== createdBy.id) {
-      throw conflict(`Unable to create a state version. The workspace is ${describeHolder(lock.holder)}`);
+      throw conflict(`Unable to create a state version. The workspace is ${describeOther(lock.holder)}`);
     }
     // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
     if (isRetry(stateHead.latest, birth)) return [];

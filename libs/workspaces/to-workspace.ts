@@ -10,7 +10,7 @@ import { workspace, type WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 export { AGENT_POOL, EXECUTION_MODE } from './execution.queries.js';
-export { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
+export { lockSnapshot, type LockSnapshot } from './lock.queries.js';
 export type { OutputFact, StateFacts } from './state-head.js';
 export { CurrentRuns } from './current-runs.port.js';
 export { CurrentStates } from './current-states.port.js';
@@ -97,7 +97,7 @@ export type WorkspaceLock = {
   }) => Write;
 };
 
-/** `snapshot` is LOCK_SNAPSHOT, read with a statement of the caller's own. */
+/** `snapshot` is lockSnapshot, read with a statement of the caller's own. */
 export const workspaceLock = async (
   store: EventStore,
   id: string,
@@ -107,7 +107,7 @@ export const workspaceLock = async (
   const loaded = await store.restore(id, workspace, snapshot);
   const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
   const kept = unchanged(id, loaded.version);
-  const { lockedSince } = snapshot;
+  const { lockedSince, isHolderHidden } = snapshot;
   return {
     holder,
     kept,
@@ -117,12 +117,12 @@ export const workspaceLock = async (
         commands.push(
           forced
             ? { type: 'ForceUnlockWorkspace', data: {} }
-            : { type: 'UnlockWorkspace', data: { holder, lockedSince } },
+            : { type: 'UnlockWorkspace', data: { holder, lockedSince, isHolderHidden } },
         );
       }
       if (to !== null) {
         const run = { type: 'runs', id: to, name: to } as const;
-        commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince } });
+        commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince, isHolderHidden } });
       }
       return commands.length > 0 ? writeOf(workspace, loaded, organization, ...commands) : kept;
     },

@@ -143,20 +143,21 @@ const missingTag = (id: string) => notFound(`Tag ${id} not found`);
 
 /**
  * With what a decision asks for beyond the stream: the mode that the workspace follows, the keys that its project lets
- * nobody bind, the tags that ids stand for, and since when it is locked.
+ * nobody bind, the tags that ids stand for, and since when it is locked and
+ * whether the caller may see its holder.
  */
 const around = (
   command: LaterCommand,
   { followedMode, fixed, tagNames, snapshot }: WorkspaceForCommand,
 ): WorkspaceCommand => {
-  const { lockedSince } = snapshot;
+  const { lockedSince, isHolderHidden } = snapshot;
   const { type, data } = command;
   if (type === 'UpdateWorkspace') return { type, data: { ...data, followedMode, fixed } };
   if (type === 'AddTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag), fixed } };
   if (type === 'RemoveTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag) } };
   if (type === 'BindTags') return { type, data: { ...data, fixed } };
-  if (type === 'LockWorkspace') return { type, data: { ...data, lockedSince } };
-  return type === 'UnlockWorkspace' ? { type, data: { ...data, lockedSince } } : command;
+  if (type === 'LockWorkspace') return { type, data: { ...data, lockedSince, isHolderHidden } };
+  return type === 'UnlockWorkspace' ? { type, data: { ...data, lockedSince, isHolderHidden } } : command;
 };
 
 /** Resolves to what `read` finds of the workspace then. */

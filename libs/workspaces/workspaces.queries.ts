@@ -19,7 +19,7 @@ import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
 import type { Lock } from './lock.js';
-import { LOCK_SNAPSHOT, type LockSnapshot } from './lock.queries.js';
+import { lockSnapshot, type LockSnapshot } from './lock.queries.js';
 import type { WorkspaceSettings } from './settings.js';
 import type { FixedKey } from './tags.js';
 
@@ -200,7 +200,7 @@ export const workspaceForCommand = async (
            ${sshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
            ${tags ? fixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${actor ? namesOfTags(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
-           ${LOCK_SNAPSHOT} as snapshot
+           ${lockSnapshot(actor)} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
      where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
