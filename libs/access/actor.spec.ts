@@ -25,6 +25,7 @@ const actor: Actor = {
   siteAdmin: false,
   teams: ['team-1'],
   standings: standingsOf([inTeam('org-1', 'core')]),
+  closedTo: new Set(),
   expiredAt: null,
   token: 'at-1',
   subjects: '{team-1}',

@@ -102,11 +102,15 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
 /**
  * The organization of this name, if the caller may do that in it by a role: a table expression named `organizations` of one
  * row or none. A statement that starts from it reads nothing else for callers without the permission. The caller is proved
- * first: somebody who has just got the permission must not be taken for somebody without it.
+ * first: somebody who has just got the permission must not be taken for somebody without it. An organization that is closed to
+ * the caller's token is there as well, for `demand` to say so.
  */
 export const organizationFor = (actor: Identity, permission: Permission, name: string): Sql => sql`
   (select * from (select * from organizations where name = ${name} and ${fresh(actor)} offset 0) named
-    where ${organizationsWhere(actor, permission)} offset 0) organizations`;
+    where ${organizationsWhere(actor, permission)} ${orClosed(actor)} offset 0) organizations`;
+
+const orClosed = ({ closedTo }: Identity): Sql =>
+  closedTo.size === 0 ? sql.raw('') : sql`or id = any (${[...closedTo]}::text[])`;
 
 /** What lists of projects are filtered by, and where `custom` says it. */
 const IN_CUSTOM = {

@@ -93,6 +93,7 @@ const identityOf = (row: IdentityRow): Identity => ({
   siteAdmin: row.siteAdmin ?? false,
   teams: teamsOf(row),
   standings: standings(row),
+  closedTo: new Set(row.siteAdmin ? [] : row.closedTo),
   expiredAt: row.expiredAt,
   token: row.token,
   subjects: row.subjects,
@@ -110,8 +111,8 @@ const BY_KIND = {
 const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>> => {
   if (row.kind === 'user' || row.kind === 'team') {
     const all = standingsOf(row.teams, row.memberOf);
-    // An organization can close itself to tokens of users; its owners have no other way in than theirs.
-    for (const closed of row.closedTo) if (!all.get(closed)?.has('owner')) all.delete(closed);
+    // Owners open it again with the token of their team, or an administrator of the site does.
+    for (const closed of row.closedTo) all.delete(closed);
     return all;
   }
   return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
@@ -119,4 +120,4 @@ const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>>
 
 /** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
 const teamsOf = ({ teams, closedTo }: IdentityRow): string[] =>
-  teams.filter(({ organization, owners }) => owners || !closedTo.includes(organization)).map(({ id }) => id);
+  teams.filter(({ organization }) => !closedTo.includes(organization)).map(({ id }) => id);

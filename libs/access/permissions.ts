@@ -1,4 +1,4 @@
-import { forbidden, notFound } from '#kernel';
+import { forbidden, notFound, Refused } from '#kernel';
 import { standingIn, type Identity, type Standing } from './actor.js';
 import { gives, type Capability, type Grant } from './grants.js';
 
@@ -194,9 +194,14 @@ export const may = (actor: Identity, permission: Permission, { organization, gra
   return rule.grant !== undefined && grants !== undefined && gives(grants, rule.grant);
 };
 
+/** Says that the token is the reason; only callers that belong to the organization get this answer. */
+const closed = (): Refused =>
+  new Refused('unauthorized', [{ detail: 'Unauthorized: this organization does not accept tokens of users' }]);
+
 /** Throws the refusal that the table has for it. */
 export const demand = (actor: Identity, permission: Permission, place: Place): void => {
   if (may(actor, permission, place)) return;
+  if (place.organization !== null && actor.closedTo.has(place.organization)) throw closed();
   const rule: Rule = permissions[permission];
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };

@@ -176,7 +176,7 @@ describe('two gateways over one database', () => {
     for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 200);
     const closed = (is: boolean) => resource('organizations', { 'user-tokens-enabled': !is });
     answered(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
-    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 404);
+    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 401);
     answered(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
     for (const api of doors) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
   });

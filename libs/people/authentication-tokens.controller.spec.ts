@@ -223,6 +223,38 @@ describe('a token whose request names no end', () => {
   });
 });
 
+describe('an organization that does not accept tokens of users', () => {
+  it('answers them with 401, owners included, until the token of the owners or the site accepts them again', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'closed');
+    const ada = await person('closed-ada', 'closed');
+    const stranger = await person('closed-stranger', 'acme');
+    const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
+    const path = '/api/v2/organizations/closed';
+    const accepting = (is: boolean) => resource('organizations', { 'user-tokens-enabled': is });
+    for (const opener of [owners, server]) {
+      answered(await ada.patch(path, accepting(false)), 200);
+      const paths = [
+        path,
+        `${path}/workspaces`,
+        `${path}/teams`,
+        `${path}/organization-memberships`,
+        `${path}/projects`,
+      ];
+      for (const one of [...paths, `/api/v2/teams/${ownersTeam}`]) {
+        const { errors } = answered(await ada.get(one), 401).body;
+        expect(errors).toMatchObject([{ title: 'unauthorized', detail: expect.stringContaining('tokens of users') }]);
+        answered(await stranger.get(one), 404);
+        answered(await owners.get(one), 200);
+      }
+      answered(await ada.patch(path, accepting(true)), 401);
+      expect((await ada.get('/api/v2/organizations')).body.data).toEqual([]);
+      answered(await ada.get('/api/v2/account/details'), 200);
+      answered(await opener.patch(path, accepting(true)), 200);
+      answered(await ada.get(path), 200);
+    }
+  });
+});
+
 describe('tokens of people', () => {
   it('are as many as one likes, newest first, page by page, and only one’s own', async () => {
     const ada = await person('ada');

@@ -16,6 +16,7 @@ const actor = (id: string): Actor => ({
   siteAdmin: false,
   teams: [],
   standings: new Map(),
+  closedTo: new Set(),
   expiredAt: null,
   token: null,
   subjects: '{}',

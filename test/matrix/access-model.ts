@@ -24,7 +24,7 @@ export type Model = {
   /** Asked to come: what their teams have is nothing to them yet. */
   readonly invited: Set<string>;
   readonly owners: Set<string>;
-  /** To tokens of users who do not own it. */
+  /** To tokens of users. */
   closed: boolean;
 };
 
@@ -145,11 +145,15 @@ export type Asker = { readonly user: string } | { readonly team: string };
 
 const isOwner = (model: Model, asker: Asker): boolean => 'user' in asker && model.owners.has(asker.user);
 
+/** Whether the organization is closed to the asker, and says so: only those who are in it learn that. */
+export const isShutOut = (model: Model, asker: Asker): boolean =>
+  model.closed && 'user' in asker && model.members.has(asker.user);
+
 /** The teams that speak for them; null for who has no part in the organization. */
 const teamsOf = (model: Model, asker: Asker): readonly Team[] | null => {
   if ('team' in asker) return [model.teams.get(asker.team) ?? newTeam()];
   if (!model.members.has(asker.user)) return null;
-  if (model.closed && !isOwner(model, asker)) return null;
+  if (model.closed) return null;
   return [...model.teams.values()].filter(({ members }) => members.has(asker.user));
 };
 

@@ -96,6 +96,7 @@ const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
     ...(caller.standing.length > 0 ? [[acme.id, new Set(caller.standing)] as const] : []),
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),
+  closedTo: new Set(),
   expiredAt: null,
   token: null,
   subjects: '{}',

@@ -108,7 +108,7 @@ type Known = Pick<Actor, 'siteAdmin' | 'teams' | 'standings'>;
 /** Somebody who asks now, whom no token stands for. */
 export const anybody = (known: Known): Actor => {
   const request = { id: null, address: null, userAgent: null };
-  const current = { token: null, subjects: '{}', epoch: 0, snapshot: null };
+  const current = { token: null, subjects: '{}', epoch: 0, snapshot: null, closedTo: new Set<string>() };
   return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...known };
 };
 
