@@ -22,6 +22,7 @@ const WORKSPACE_LEAST: WorkspaceAccess = {
   sentinelMocks: 'none',
   workspaceLocking: false,
   runTasks: false,
+  policyOverrides: false,
 };
 
 const PROJECT_LEAST: CustomProjectAccess = {

@@ -9,6 +9,7 @@ const LEAST: WorkspaceAccess = {
   sentinelMocks: 'none',
   workspaceLocking: false,
   runTasks: false,
+  policyOverrides: false,
 };
 const MOST: WorkspaceAccess = {
   runs: 'apply',
@@ -17,6 +18,7 @@ const MOST: WorkspaceAccess = {
   sentinelMocks: 'read',
   workspaceLocking: true,
   runTasks: true,
+  policyOverrides: true,
 };
 
 const { workspaceLocking: _, ...least } = LEAST;

@@ -38,6 +38,8 @@ export type WorkspaceAccess = {
   readonly sentinelMocks: (typeof SENTINEL_MOCKS)[number];
   readonly workspaceLocking: boolean;
   readonly runTasks: boolean;
+  /** Kept and shown; there are no policies here to override. */
+  readonly policyOverrides: boolean;
 };
 
 /** Of `team-projects`, `workspace-access`: for every workspace in the project. */
@@ -105,6 +107,7 @@ export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'
     sentinelMocks: 'none',
     workspaceLocking: false,
     runTasks: false,
+    policyOverrides: false,
   } as const;
   const write = {
     runs: 'apply',
@@ -113,6 +116,7 @@ export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'
     sentinelMocks: 'read',
     workspaceLocking: true,
     runTasks: false,
+    policyOverrides: false,
   } as const;
   return { read, plan: { ...read, runs: 'plan' }, write, admin: { ...write, runTasks: true } };
 })();

@@ -6,6 +6,8 @@ export const ORGANIZATION_ACCESS = [
   'manageModules',
   'managePolicies',
   'managePolicyOverrides',
+  // Nothing overrides policies here: the right is kept and shown.
+  'delegatePolicyOverrides',
   'manageRunTasks',
   'manageVcsSettings',
   'manageAgentPools',

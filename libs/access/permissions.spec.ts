@@ -16,6 +16,7 @@ const identity = (standing: readonly Standing[], more: Partial<Identity> = {}): 
   siteAdmin: false,
   teams: [],
   standings: new Map([['org-1', new Set(standing)]]),
+  closedTo: new Set(),
   expiredAt: null,
   token: null,
   subjects: '{}',
@@ -167,6 +168,7 @@ const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'
   manageAgentPools: ['manage-agent-pools', 'manage-agent-tokens'],
   manageMembership: ['manage-memberships', 'manage-team-membership'],
   manageTeams: ['manage-teams', 'manage-team-tokens'],
+  delegatePolicyOverrides: [],
   manageOrganizationAccess: ['manage-organization-access'],
   accessSecretTeams: ['read-secret-teams'],
   manageProviders: ['manage-providers'],
@@ -229,6 +231,7 @@ const OF_FIELD: Readonly<Record<string, Readonly<Record<string, readonly Permiss
   workspaceLocking: { false: [], true: ['lock-workspace'] },
   locking: { false: [], true: ['lock-workspace'] },
   runTasks: { false: [], true: ['manage-run-tasks'] },
+  policyOverrides: { false: [], true: [] },
   create: { false: [], true: ['create-workspace'] },
   move: { false: [], true: ['move-workspace'] },
   delete: { false: [], true: ['delete-workspace'] },
@@ -257,6 +260,7 @@ const LEAST_ON_WORKSPACE: WorkspaceAccess = {
   sentinelMocks: 'none',
   workspaceLocking: false,
   runTasks: false,
+  policyOverrides: false,
 };
 const LEAST_ON_PROJECT: ProjectWorkspaceAccess & { readonly project: ProjectAccess } = {
   runs: 'read',
@@ -264,6 +268,7 @@ const LEAST_ON_PROJECT: ProjectWorkspaceAccess & { readonly project: ProjectAcce
   stateVersions: 'none',
   sentinelMocks: 'none',
   runTasks: false,
+  policyOverrides: false,
   create: false,
   locking: false,
   delete: false,
@@ -377,7 +382,7 @@ describe('what a team has been given', () => {
 
   it('custom on a workspace is worth what each of its fields says', () => {
     expect(allowed(SOMEBODY, one(inWorkspace({})))).toEqual(sorted(SEES_WORKSPACES));
-    for (const [field, value] of valuesOf(WORKSPACE_FIELDS, ['workspaceLocking', 'runTasks'])) {
+    for (const [field, value] of valuesOf(WORKSPACE_FIELDS, ['workspaceLocking', 'runTasks', 'policyOverrides'])) {
       const expected = sorted([...SEES_WORKSPACES, ...worthOfField(field, value)]);
       expect([field, value, allowed(SOMEBODY, one(inWorkspace({ [field]: value })))]).toEqual([field, value, expected]);
     }
@@ -386,7 +391,7 @@ describe('what a team has been given', () => {
   it('custom on a project is worth what each of its fields says', () => {
     const least = [...SEES_WORKSPACES, 'read-project'] as const;
     expect(allowed(SOMEBODY, one(inProject({})))).toEqual(sorted(least));
-    const inside = valuesOf(WORKSPACE_FIELDS, ['create', 'locking', 'delete', 'move', 'runTasks']);
+    const inside = valuesOf(WORKSPACE_FIELDS, ['create', 'locking', 'delete', 'move', 'runTasks', 'policyOverrides']);
     for (const [field, value] of inside) {
       const expected = sorted([...least, ...worthOfField(field, value)]);
       expect([field, value, allowed(SOMEBODY, one(inProject({ [field]: value })))]).toEqual([field, value, expected]);
@@ -428,6 +433,7 @@ describe('what a caller may do', () => {
     stateVersions: scale(stateVersions),
     sentinelMocks: scale(sentinelMocks),
     runTasks: fc.boolean(),
+    policyOverrides: fc.boolean(),
   };
   const anyGrant: fc.Arbitrary<Grant> = fc.oneof(
     fc.constantFrom(...Object.keys(OF_LEVEL)).map((words) => {

@@ -33,6 +33,7 @@ const inWorkspaces = {
   stateVersions: oneOf(WORKSPACE_FIELDS.stateVersions),
   sentinelMocks: oneOf(WORKSPACE_FIELDS.sentinelMocks),
   runTasks: fc.boolean(),
+  policyOverrides: fc.boolean(),
 };
 const onWorkspace: fc.Arbitrary<WorkspaceAccess> = fc.record({ ...inWorkspaces, workspaceLocking: fc.boolean() });
 const onProject: fc.Arbitrary<CustomProjectAccess> = fc.record({

@@ -25,12 +25,17 @@ const userChanges = z
 
 type FirstTeamCreated = { readonly name: string; readonly organizationAccess: Partial<OrganizationAccess> };
 
+/** Gives a team the rights that did not exist when it was created: it has none of them. */
+const withAllAccess = (data: unknown) => ({
+  ...(data as FirstTeamCreated),
+  organizationAccess: { ...NO_ORGANIZATION_ACCESS, ...(data as FirstTeamCreated).organizationAccess },
+});
+
 /** Teams had neither SSO ids nor a say in tokens, and there was no right to see secret ones. */
 const withTokensAndSso = (data: unknown) => ({
   ssoTeamId: null,
   allowMemberTokenManagement: true,
-  ...(data as FirstTeamCreated),
-  organizationAccess: { ...NO_ORGANIZATION_ACCESS, ...(data as FirstTeamCreated).organizationAccess },
+  ...withAllAccess(data),
 });
 
 const person = z.strictObject({ user: z.string(), username: z.string() });
@@ -121,14 +126,16 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     personal: invitedTexts,
   },
   TeamCreated: {
-    schemaVersion: 2,
+    schemaVersion: 3,
     topic: 'access',
     schema: teamSettings.extend({ organizationAccess }),
     audit: { resource: 'team', action: 'create', meta: ({ name }) => ({ name }) },
-    upcast: { 1: withTokensAndSso },
+    upcast: { 1: withTokensAndSso, 2: withAllAccess },
   },
   TeamUpdated: {
-    schemaVersion: 1,
+    // 2: organizationAccess may have delegatePolicyOverrides.
+    schemaVersion: 2,
+    upcast: { 1: (data) => data },
     topic: 'access',
     schema: z.strictObject({ changes: teamChanges }),
     audit: { resource: 'team', action: 'update', meta: ({ changes }) => changedIn(changes) },

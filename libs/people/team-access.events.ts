@@ -17,6 +17,7 @@ const inWorkspaces = {
   stateVersions: z.enum(WORKSPACE_FIELDS.stateVersions),
   sentinelMocks: z.enum(WORKSPACE_FIELDS.sentinelMocks),
   runTasks: z.boolean(),
+  policyOverrides: z.boolean(),
 };
 
 const onWorkspace = z.strictObject({
@@ -48,6 +49,12 @@ const onProject = z.strictObject({
   ).nullable(),
 });
 
+/** Custom access said nothing about overriding policies. */
+const withPolicyOverrides = (data: unknown): unknown => {
+  const { custom, ...rest } = data as { readonly custom: object | null };
+  return { ...rest, custom: custom && { ...custom, policyOverrides: false } };
+};
+
 type Given = { readonly teamName: string; readonly access: string };
 const given = ({ teamName, access }: Given) => ({ team: teamName, permissions: access });
 const taken = ({ teamName }: Pick<Given, 'teamName'>) => ({ team: teamName });
@@ -55,13 +62,15 @@ const taken = ({ teamName }: Pick<Given, 'teamName'>) => ({ team: teamName });
 /** Schemas, topics and audit rows of what teams are given; the trail tells it of the workspace or the project. */
 export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
   TeamWorkspaceAdded: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onWorkspace.extend({ team: z.string() }),
     audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: given },
   },
   TeamWorkspaceUpdated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onWorkspace,
     audit: { resource: 'workspace', action: 'update_team_permissions', id: ({ workspace }) => workspace, meta: given },
@@ -73,13 +82,15 @@ export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent>
     audit: { resource: 'workspace', action: 'remove_team', id: ({ workspace }) => workspace, meta: taken },
   },
   TeamProjectAdded: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onProject.extend({ team: z.string() }),
     audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: given },
   },
   TeamProjectUpdated: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onProject,
     audit: { resource: 'project', action: 'update_team_permissions', id: ({ project }) => project, meta: given },

@@ -21,6 +21,7 @@ export const PROJECT_SCALE: Scale<ProjectLevel, CustomProjectAccess> = {
     stateVersions: 'none',
     sentinelMocks: 'none',
     runTasks: false,
+    policyOverrides: false,
     create: false,
     locking: false,
     delete: false,
@@ -68,7 +69,7 @@ const active = (state: TeamProject): Active => {
 };
 
 export const teamProject: Decider<TeamProject, TeamProjectCommand, TeamProjectEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     AddTeamProject: ({ team, project, access, fields }, state) => {

@@ -61,6 +61,7 @@ const READS = {
   'state-versions': 'read',
   'sentinel-mocks': 'none',
   'run-tasks': false,
+  'policy-overrides': false,
   create: false,
   locking: false,
   delete: false,
@@ -114,9 +115,14 @@ describe('what a team is given on a project', () => {
     };
     const custom = { access: 'custom', 'project-access': { ...READER, teams: 'read' }, 'workspace-access': WRITES };
     expect(await patched({ access: 'custom', 'project-access': { teams: 'read' } })).toEqual(custom);
-    expect(await patched({ 'workspace-access': { create: true, runs: null }, 'project-access': null })).toEqual({
+    expect(
+      await patched({
+        'workspace-access': { create: true, 'policy-overrides': true, runs: null },
+        'project-access': null,
+      }),
+    ).toEqual({
       ...custom,
-      'workspace-access': { ...WRITES, create: true },
+      'workspace-access': { ...WRITES, create: true, 'policy-overrides': true },
     });
     expect(await patched({ access: 'admin', 'project-access': {}, 'workspace-access': {} })).toEqual({
       access: 'admin',

@@ -41,20 +41,18 @@ const fields = {
     teams: z.enum(PROJECT_FIELDS.teams).nullish(),
     'variable-sets': z.enum(PROJECT_FIELDS.variableSets).nullish(),
   }).nullish(),
-  'workspace-access': closedMap(
-    {
-      runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
-      variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
-      'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
-      'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
-      'run-tasks': z.boolean().nullish(),
-      create: z.boolean().nullish(),
-      locking: z.boolean().nullish(),
-      delete: z.boolean().nullish(),
-      move: z.boolean().nullish(),
-    },
-    ['policy-overrides'],
-  ).nullish(),
+  'workspace-access': closedMap({
+    runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
+    variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
+    'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
+    'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
+    'run-tasks': z.boolean().nullish(),
+    'policy-overrides': z.boolean().nullish(),
+    create: z.boolean().nullish(),
+    locking: z.boolean().nullish(),
+    delete: z.boolean().nullish(),
+    move: z.boolean().nullish(),
+  }).nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
 /** The second is what pytfe calls it. */

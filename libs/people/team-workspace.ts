@@ -22,6 +22,7 @@ export const WORKSPACE_SCALE: Scale<WorkspaceLevel, WorkspaceAccess> = {
     sentinelMocks: 'none',
     workspaceLocking: false,
     runTasks: false,
+    policyOverrides: false,
   },
   pointer: (field) => `/data/attributes/${attributeOf(field)}`,
 };
@@ -59,7 +60,7 @@ const active = (state: TeamWorkspace): Active => {
 };
 
 export const teamWorkspace: Decider<TeamWorkspace, TeamWorkspaceCommand, TeamWorkspaceEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     AddTeamWorkspace: ({ team, workspace, access, fields }, state) => {

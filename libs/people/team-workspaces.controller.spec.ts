@@ -104,9 +104,15 @@ describe('what a team is given on a workspace', () => {
 
   it('is what the fields say where it is custom', async () => {
     const { team, workspace } = await fresh();
-    const fields = { runs: 'apply', 'state-versions': 'read-outputs', 'workspace-locking': true };
+    const fields = {
+      runs: 'apply',
+      'state-versions': 'read-outputs',
+      'workspace-locking': true,
+      'policy-overrides': true,
+    };
     const { body } = await give(team, workspace, { access: 'custom', ...fields, variables: null });
-    expect(body.data.attributes).toEqual({ access: 'custom', ...LEAST, ...fields, 'policy-overrides': false });
+    expect(body.data.attributes).toEqual({ access: 'custom', ...LEAST, ...fields });
+    expect(answered(await server.get(byId(body.data.id)), 200).body).toEqual(body);
   });
 
   it('changes by what is named, and starts to be custom where the level left off', async () => {

@@ -34,6 +34,7 @@ const fields = {
   'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
   'workspace-locking': z.boolean().nullish(),
   'run-tasks': z.boolean().nullish(),
+  'policy-overrides': z.boolean().nullish(),
 };
 const access = z.enum(WORKSPACE_LEVELS);
 const createBody = resourceBody(
@@ -64,8 +65,6 @@ const resource = (row: TeamWorkspaceRow): Resource => ({
   attributes: {
     access: row.access,
     ...attributesOf(meaningOf(row, WORKSPACE_SCALE)),
-    // Nothing here overrides policies; clients ask for the attribute all the same.
-    'policy-overrides': false,
   },
   relationships: {
     team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),

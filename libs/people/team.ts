@@ -115,7 +115,7 @@ const takesLastOwner = (owners: readonly string[], removed: readonly Member[]): 
   owners.length > 0 && owners.every((owner) => removed.some(({ user }) => user === owner));
 
 export const team: Decider<Team, TeamCommand, TeamEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateTeam: ({ organizationAccess, ...settings }, state) => {

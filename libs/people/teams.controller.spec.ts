@@ -105,7 +105,12 @@ describe('a team', () => {
     const attributes = {
       name: 'core',
       'sso-team-id': 'sso-1',
-      'organization-access': { 'manage-workspaces': true, 'access-secret-teams': true, 'manage-public-modules': true },
+      'organization-access': {
+        'manage-workspaces': true,
+        'access-secret-teams': true,
+        'delegate-policy-overrides': true,
+        'manage-public-modules': true,
+      },
     };
     const answer = answered(await server.post(teamsOf('acme'), resource('teams', attributes)), 201);
     expect(answer.body.data).toMatchObject({
@@ -123,6 +128,7 @@ describe('a team', () => {
           'manage-vcs-settings': false,
           'read-projects': false,
           'access-secret-teams': true,
+          'delegate-policy-overrides': true,
         },
         permissions: {
           'can-destroy': true,
@@ -138,7 +144,7 @@ describe('a team', () => {
         'organization-memberships': { data: [] },
       },
     });
-    expect(Object.keys(answer.body.data.attributes['organization-access'])).toHaveLength(15);
+    expect(Object.keys(answer.body.data.attributes['organization-access'])).toHaveLength(16);
   });
 
   it.each([

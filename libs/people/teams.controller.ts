@@ -36,7 +36,6 @@ import { userResource } from './users.document.js';
 
 /** Rights of the vendor's clients that mean nothing here. */
 const IGNORED_ACCESS = [
-  'delegate-policy-overrides',
   'manage-public-modules',
   'manage-public-providers',
   'manage-registry-artifact-tags',

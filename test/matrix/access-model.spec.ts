@@ -17,6 +17,7 @@ import { startTestServer, type Answer, type Api, type TestServer } from '../supp
 import {
   newTeam,
   projectsSeen,
+  isShutOut,
   workspacesSeen,
   type Asker,
   type Flag,
@@ -192,6 +193,7 @@ const inWorkspaces = {
   stateVersions: one(WORKSPACE_FIELDS.stateVersions),
   sentinelMocks: one(WORKSPACE_FIELDS.sentinelMocks),
   runTasks: fc.boolean(),
+  policyOverrides: fc.boolean(),
 };
 const anyOnWorkspace: fc.Arbitrary<OnWorkspace> = fc.oneof(
   one(['read', 'plan', 'write', 'admin'] as const).map((level) => ({ level })),
@@ -448,7 +450,7 @@ function replacing(team: string): Step {
 }
 
 const seenIn = ({ status, body }: Answer, known: readonly string[]): Seen | null => {
-  if (status === 404) return null;
+  if (status === 404 || status === 401) return null;
   expect(status).toBe(200);
   return new Map(
     (body.data as any[])
@@ -489,7 +491,8 @@ const check = async (organization: Organization, step: number): Promise<void> =>
     if (!api) return;
     const workspaces = workspacesSeen(model, asker);
     const projects = projectsSeen(model, asker, PROJECTS);
-    const { path, status } = single(organization, step + index, workspaces, projects);
+    const { path, status: answer } = single(organization, step + index, workspaces, projects);
+    const status = isShutOut(model, asker) ? 401 : answer;
     const [listed, listedProjects, shown] = await Promise.all([
       api.get(`/api/v2/organizations/${name}/workspaces`),
       api.get(`/api/v2/organizations/${name}/projects`),

@@ -39,6 +39,7 @@ const LEAST_ON_WORKSPACE: WorkspaceAccess = {
   sentinelMocks: 'none',
   workspaceLocking: false,
   runTasks: false,
+  policyOverrides: false,
 };
 const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
   runs: 'read',
@@ -46,6 +47,7 @@ const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
   stateVersions: 'none',
   sentinelMocks: 'none',
   runTasks: false,
+  policyOverrides: false,
   create: false,
   locking: false,
   delete: false,
