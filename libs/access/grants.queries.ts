@@ -107,10 +107,11 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
  */
 export const organizationFor = (actor: Identity, permission: Permission, name: string): Sql => sql`
   (select * from (select * from organizations where name = ${name} and ${fresh(actor)} offset 0) named
-    where ${organizationsWhere(actor, permission)} ${orClosed(actor)} offset 0) organizations`;
+    where ${organizationsWhere(actor, permission)} ${orClosed(actor, sql.raw('id'))} offset 0) organizations`;
 
-const orClosed = ({ closedTo }: Identity): Sql =>
-  closedTo.size === 0 ? sql.raw('') : sql`or id = any (${[...closedTo]}::text[])`;
+/** Adds to a condition the organizations that are closed to the caller's token, for `demand` to refuse them with 401. */
+export const orClosed = ({ closedTo }: Identity, organization: Sql): Sql =>
+  closedTo.size === 0 ? sql.raw('') : sql`or ${organization} = any (${[...closedTo]}::text[])`;
 
 /** What lists of projects are filtered by, and where `custom` says it. */
 const IN_CUSTOM = {

@@ -2,7 +2,7 @@ import { sql, type Sql } from '#kernel';
 import type { Identity } from './actor.js';
 import { customFieldsThatGive, type GivingField } from './custom-fields.js';
 import { levelsThatGive, type Capability } from './grants.js';
-import { hasNoGrants, organizationsWhere } from './grants.queries.js';
+import { hasNoGrants, orClosed, organizationsWhere } from './grants.queries.js';
 import { grantFor, type Permission } from './permissions.js';
 
 const isAny = (fields: readonly GivingField[]): Sql =>
@@ -42,5 +42,6 @@ export const permittedPlaces = (actor: Identity, permission: Permission, places:
     grant === undefined || hasNoGrants(actor)
       ? byRole
       : sql`(${byRole} or ${givesWhere(sql.raw('place.grants'), grant)})`;
-  return sql`(select * from (${places} offset 0) place where ${permitted} offset 0)`;
+  return sql`(select * from (${places} offset 0) place
+    where ${permitted} ${orClosed(actor, sql.raw('place.organization'))} offset 0)`;
 };
