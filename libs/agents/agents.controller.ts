@@ -22,8 +22,8 @@ import { AGENT_STATUSES, statusOf } from './agent.js';
 import { DeregisterAgent, RegisterAgent } from './agents.handler.js';
 import { agentFor, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
-const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
-const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
+export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
+export const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
 
 const agentResource = (row: AgentRow, now: Date): Resource => ({
   id: row.id,

@@ -1,10 +1,9 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { checkAll, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, parseBody, resourceBody, text, toOne, type Document, type Resource } from '#json-api';
+import { document, parseBody, refused, resourceBody, toOne, type Document, type Resource } from '#json-api';
 import { SwitchAuditTrail, TestAuditTrail } from './audit-configurations.handler.js';
 import { auditConfigurationFor, type AuditConfigurationRow } from './audit-configurations.queries.js';
 import { settingsOf } from './audit-trail-settings.js';
@@ -12,13 +11,15 @@ import { settingsOf } from './audit-trail-settings.js';
 const TYPE = 'audit-configurations';
 const STREAMING = 'hcp-audit-log-streaming';
 
+const NO_STREAMING = 'HCP is a service of the vendor. Read the audit trail, or subscribe to the topics in Kafka';
+
 const streaming = z.object({
-  enabled: z.boolean().nullable().optional(),
-  'organization-id': text(255).nullable().optional(),
-  'use-default-organization': z.boolean().nullable().optional(),
+  enabled: refused(NO_STREAMING),
+  'organization-id': refused(NO_STREAMING),
+  'use-default-organization': refused(NO_STREAMING),
 });
 
-const updateBody = resourceBody(
+export const updateBody = resourceBody(
   TYPE,
   z
     .object({
@@ -27,21 +28,6 @@ const updateBody = resourceBody(
     })
     .default({}),
 );
-
-/** HCP is a service of the vendor: entries leave Cadastre by the trail's endpoint and by Kafka. */
-const checkStreaming = (asked: z.infer<typeof streaming>): void => {
-  const refuseIf = (isWanted: unknown, name: keyof typeof asked) => () => {
-    if (!isWanted) return;
-    const detail =
-      'HCP audit log streaming is not available. Read the audit trail, or subscribe to the topics in Kafka';
-    throw unprocessable(detail, `/data/attributes/${STREAMING}/${name}`);
-  };
-  checkAll(
-    refuseIf(asked.enabled, 'enabled'),
-    refuseIf(asked['organization-id'], 'organization-id'),
-    refuseIf(asked['use-default-organization'], 'use-default-organization'),
-  );
-};
 
 const auditConfigurationResource = (row: AuditConfigurationRow): Resource => ({
   id: settingsOf(row.organization),
@@ -88,8 +74,7 @@ export class AuditConfigurationsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const { 'audit-trails': trails, [STREAMING]: asked } = parseBody(updateBody, body).data.attributes;
-    if (asked) checkStreaming(asked);
+    const { 'audit-trails': trails } = parseBody(updateBody, body).data.attributes;
     const row = await this.bus.execute(new SwitchAuditTrail(organization, trails?.enabled, actor));
     return document(auditConfigurationResource(row));
   }

@@ -216,9 +216,17 @@ describe('the audit configuration', () => {
 
   it.each([
     [{ 'audit-trails': { enabled: 'no' } }, '/audit-trails/enabled', /must be/],
-    [{ [streaming]: { enabled: true } }, `/${streaming}/enabled`, /not available/],
-    [{ [streaming]: { 'organization-id': 'hcp-1' } }, `/${streaming}/organization-id`, /not available/],
-    [{ [streaming]: { 'use-default-organization': true } }, `/${streaming}/use-default-organization`, /not available/],
+    [{ [streaming]: { enabled: true } }, `/${streaming}/enabled`, /is not supported: HCP is a service of the vendor/],
+    [
+      { [streaming]: { 'organization-id': 'hcp-1' } },
+      `/${streaming}/organization-id`,
+      /is not supported: HCP is a service of the vendor/,
+    ],
+    [
+      { [streaming]: { 'use-default-organization': true } },
+      `/${streaming}/use-default-organization`,
+      /is not supported: HCP is a service of the vendor/,
+    ],
   ])('is never %j', async (attributes, pointer, detail) => {
     const { name } = await newOrganization();
     const refused = await server.patch(at(name), configuration({ 'audit-trails': { enabled: false }, ...attributes }));

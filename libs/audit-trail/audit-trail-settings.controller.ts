@@ -10,7 +10,7 @@ import { settingsOf } from './audit-trail-settings.js';
 
 const TYPE = 'audit-trail-settings';
 
-const body = resourceBody(TYPE, z.object({ 'retention-days': z.number().nullable().optional() }).default({}));
+export const body = resourceBody(TYPE, z.object({ 'retention-days': z.number().nullable().optional() }).default({}));
 
 const settingsResource = ({ organization, organizationName, retentionDays }: TrailSettingsRow): Resource => ({
   id: settingsOf(organization),

@@ -17,7 +17,7 @@ import {
 import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
 import { auditFactSourceFor, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
 
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'audit-fact-sources',
   z.object({ source: z.string(), description: z.string().nullable().default('') }),
 );

@@ -14,6 +14,7 @@ import {
   toOneOf,
   valuesOf,
 } from './inputs.js';
+import { ignored, refused } from './treatments.js';
 
 const lampBody = resourceBody(
   'lamps',
@@ -57,7 +58,11 @@ describe('a body with a strict schema', () => {
 
 describe('a closed map', () => {
   const schema = z.object({
-    rights: closedMap({ read: z.boolean().nullish(), write: z.boolean() }, ['vendor']).nullish(),
+    rights: closedMap({
+      read: z.boolean().nullish(),
+      write: z.boolean(),
+      vendor: ignored('means nothing here'),
+    }).nullish(),
   });
 
   it('names each member that it does not know and what it accepts, with all other faults', () => {
@@ -81,7 +86,45 @@ describe('a closed map', () => {
   });
 });
 
+describe('a member of a feature that is not built', () => {
+  const why = 'lamps do not dim';
+  const schema = resourceBody(
+    'lamps',
+    z.object({ name: z.string(), 'dim-to': refused(why) }),
+    z.object({ dimmer: refused(why) }).optional(),
+  );
+
+  it.each([true, 0, 7, 'half', [1], { level: 1 }])('is refused by name where it asks for something: %j', (value) => {
+    expect(problemsOf(lamp({ name: 'x', 'dim-to': value }), schema)).toEqual([
+      { detail: `Dim to is not supported: ${why}`, pointer: '/data/attributes/dim-to' },
+    ]);
+    expect(problemsOf(lamp({ name: 'x' }, { relationships: { dimmer: { data: { id: 'd' } } } }), schema)).toEqual([
+      { detail: `Dimmer is not supported: ${why}`, pointer: '/data/relationships/dimmer' },
+    ]);
+  });
+
+  it.each([undefined, null, false, '', [], {}, { data: null }, { data: [] }])(
+    'is dropped where it asks for nothing: %j',
+    (value) => {
+      const body = lamp({ name: 'x', 'dim-to': value }, { relationships: { dimmer: value } });
+      expect(parseBody(schema, body).data).toEqual({ type: 'lamps', attributes: { name: 'x' }, relationships: {} });
+    },
+  );
+});
+
 describe('a body that is right', () => {
+  it('may name attributes with underscores', () => {
+    expect(parseBody(lampBody, lamp({ name: 'x', is_lit: true })).data.attributes).toEqual({
+      name: 'x',
+      'is-lit': true,
+    });
+    expect(problemsOf(lamp({ name: 'x', is_lit: 7 }))).toEqual([
+      { detail: 'Is lit must be true or false', pointer: '/data/attributes/is-lit' },
+    ]);
+    const both = lamp({ name: 'x', is_lit: true, 'is-lit': false });
+    expect(parseBody(lampBody, both).data.attributes).toEqual({ name: 'x', 'is-lit': false });
+  });
+
   it('is what the schema makes of it; what it does not know is ignored', () => {
     const body = { ...lamp({ name: 'hall', unheard: 1 }, { id: 'lamp-1', relationships: { moon: {} } }), jsonapi: {} };
     expect(parseBody(lampBody, body)).toEqual({

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { labelOf, Refused, refuseTogether, type Problem } from '#kernel';
 import { ACCEPTED_MEMBERS } from './inputs.js';
+import { NAMELESS } from './treatments.js';
 
 type Issue = z.core.$ZodIssue;
 
@@ -14,6 +15,9 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'must be an object',
 };
 
+const customDetail = ({ message, params }: z.core.$ZodIssueCustom, name: string): string =>
+  params?.[NAMELESS] === true ? `${labelOf(name)} ${message}` : message;
+
 const problemOf = (issue: Issue): Problem => {
   const pointer = `/${issue.path.map(String).join('/')}`;
   // The last name on the path, not an index: `protocols/0` is about protocols.
@@ -26,7 +30,8 @@ const problemOf = (issue: Issue): Problem => {
   if (issue.code === 'invalid_value') {
     return { detail: `${labelOf(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
   }
-  if (issue.code === 'custom' || issue.code === 'invalid_format') return { detail: issue.message, pointer };
+  if (issue.code === 'custom') return { detail: customDetail(issue, name), pointer };
+  if (issue.code === 'invalid_format') return { detail: issue.message, pointer };
   return { detail: `${labelOf(name)}: ${issue.message}`, pointer };
 };
 

@@ -7,3 +7,4 @@ export * from './page-within.js';
 export * from './paging.js';
 export * from './refused.filter.js';
 export * from './related.js';
+export * from './treatments.js';

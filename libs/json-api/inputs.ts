@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { keyOf } from '#kernel';
+import { treatmentOf } from './treatments.js';
 
 /** A text of a request. None is without an end: what it says becomes one event, and that a message of Kafka's. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
@@ -11,7 +12,17 @@ export const typeOf = (...types: readonly string[]) =>
     .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types.join(' or ')}` })
     .nullish();
 
-/** `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored. */
+/** Some clients write `session_timeout` for `session-timeout` (pytfe). Where both are there, the latter counts. */
+const hyphenated = (attributes: unknown): unknown => {
+  if (!isMap(attributes)) return attributes;
+  const renamed = Object.entries(attributes).map(([name, value]) => [name.replaceAll('_', '-'), value] as const);
+  return { ...Object.fromEntries(renamed), ...attributes };
+};
+
+/**
+ * `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored
+ * (treatments.ts).
+ */
 export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
   types: string | readonly string[],
   attributes: A,
@@ -20,31 +31,27 @@ export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOpt
   z.object({
     data: z.object({
       type: typeOf(...(typeof types === 'string' ? [types] : types)),
-      attributes,
+      // Under its own type: a preprocessed schema takes anything, and checks of attributes are typed by what it takes.
+      attributes: z.preprocess(hyphenated, attributes) as unknown as A,
       relationships: relationships ?? (z.unknown().optional() as unknown as R),
     }),
   });
 
-/**
- * A map whose members are all known: any other member is refused, with the names that are accepted. `ignored` are members
- * that clients send and that mean nothing here.
- */
-export const closedMap = <S extends z.ZodRawShape>(shape: S, ignored: readonly string[] = []) =>
-  z.preprocess(
-    (value) => (isMap(value) ? withoutMembers(value, ignored) : value),
-    z.strictObject(shape, {
-      error: ({ code }) =>
-        code === 'unrecognized_keys' ? `${ACCEPTED_MEMBERS}${Object.keys(shape).join(', ')}` : undefined,
-    }),
-  );
+/** A map whose members are all known: any other member is refused, with the names that are accepted. */
+export const closedMap = <S extends Readonly<Record<string, z.ZodType>>>(shape: S) =>
+  z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `${ACCEPTED_MEMBERS}${acceptedOf(shape)}` : undefined),
+  });
+
+const acceptedOf = (shape: Readonly<Record<string, z.ZodType>>): string =>
+  Object.entries(shape)
+    .flatMap(([name, schema]) => (['supported', 'kept'].includes(treatmentOf(schema).treatment) ? [name] : []))
+    .join(', ');
 
 /** Begins the message of a closed map's issue, which says what the map accepts. */
 export const ACCEPTED_MEMBERS = 'accepted are ';
 
 const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const withoutMembers = (value: object, names: readonly string[]): object =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 
 /** Longer than any id and any name. */
 export const ID = text(255);

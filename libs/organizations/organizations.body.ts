@@ -1,29 +1,41 @@
 import { z } from 'zod';
-import { given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { given, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { OrganizationChanges } from './organization.js';
+
+const NO_STACKS = 'stacks are not built';
 
 const minutes = z.int().positive({ error: 'must be at least one minute' });
 
 const settings = {
-  'collaborator-auth-policy': z.enum(['password', 'two_factor_mandatory']).optional(),
-  'cost-estimation-enabled': z.boolean().optional(),
-  'assessments-enforced': z.boolean().optional(),
+  'collaborator-auth-policy': kept(z.enum(['password', 'two_factor_mandatory']).optional()),
+  'cost-estimation-enabled': kept(z.boolean().optional()),
+  'assessments-enforced': kept(z.boolean().optional()),
   'allow-force-delete-workspaces': z.boolean().optional(),
-  'send-passing-statuses-for-untriggered-speculative-plans': z.boolean().optional(),
-  'aggregated-commit-status-enabled': z.boolean().optional(),
-  'speculative-plan-management-enabled': z.boolean().optional(),
-  'owners-team-saml-role-id': text(255).nullish(),
-  'session-timeout': minutes.nullish(),
-  'session-remember': minutes.nullish(),
+  'send-passing-statuses-for-untriggered-speculative-plans': kept(z.boolean().optional()),
+  'aggregated-commit-status-enabled': kept(z.boolean().optional()),
+  'speculative-plan-management-enabled': kept(z.boolean().optional()),
+  'owners-team-saml-role-id': kept(text(255).nullish()),
+  'session-timeout': kept(minutes.nullish()),
+  'session-remember': kept(minutes.nullish()),
   'default-execution-mode': z.enum(EXECUTION_MODES).optional(),
   'default-agent-pool-id': text(255).nullish(),
   'user-tokens-enabled': z.boolean().optional(),
   'public-provider-curation-enabled': z.boolean().optional(),
+  'enforce-hyok': refused('encryption with a key of yours is not built'),
+  'global-module-sharing': refused('a registry of modules is not built'),
+  'global-provider-sharing': refused('providers belong to one organization'),
+  'max-ttl-enabled': refused('the lifetime of tokens is a setting of the site, `CADASTRE_TOKEN_LIFETIME`'),
+  'recoverable-items-enabled': refused('deleted resources cannot be restored'),
+  'registry-monorepo-support-enabled': refused('a registry of modules is not built'),
+  'stacks-default-execution-mode': refused(NO_STACKS),
+  'stacks-enabled': refused(NO_STACKS),
 };
 const email = text(255);
 
-const relationships = z.object({ 'default-agent-pool': toOneInput }).optional();
+const relationships = z
+  .object({ 'default-agent-pool': toOneInput, 'stacks-default-agent-pool': refused(NO_STACKS) })
+  .optional();
 
 export const createBody = resourceBody(
   'organizations',

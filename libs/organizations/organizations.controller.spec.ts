@@ -111,6 +111,33 @@ describe('an organization', () => {
     expect(await logLength(server.store)).toBe(length + 1);
   });
 
+  it('is updated by attributes with underscores, as pytfe writes them', async () => {
+    await makeOrganization(server, 'underscored');
+    const sent = { session_timeout: 9, send_passing_statuses_for_untriggered_speculative_plans: true };
+    expect(
+      answered(await server.patch(`${PATH}/underscored`, organization(sent)), 200).body.data.attributes,
+    ).toMatchObject({
+      'session-timeout': 9,
+      'send-passing-statuses-for-untriggered-speculative-plans': true,
+    });
+  });
+
+  it('refuses features that are not built, each by name', async () => {
+    await makeOrganization(server, 'plain');
+    const answer = answered(
+      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'max-ttl-enabled': true })),
+      422,
+    );
+    expect(answer.body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual([
+      '/data/attributes/max-ttl-enabled',
+      '/data/attributes/stacks-enabled',
+    ]);
+    answered(
+      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': false, 'enforce-hyok': false })),
+      200,
+    );
+  });
+
   it('is renamed: it goes by the new name alone, with all that it holds, and is the same still', async () => {
     const { id } = await makeOrganization(server, 'old-name');
     const workspace = await makeWorkspace(server, 'old-name', 'one');

@@ -1,29 +1,37 @@
 import { z } from 'zod';
 import { unprocessable, type Tag } from '#kernel';
-import { closedMap, given, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { closedMap, given, ignored, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 
+const NO_STACKS = 'stacks are not built';
+
 /** Clients know the flags by two names, with `default-` and without it. */
-const overwrites = closedMap(
-  {
-    'default-execution-mode': z.boolean().nullish(),
-    'execution-mode': z.boolean().nullish(),
-    'default-agent-pool': z.boolean().nullish(),
-    'agent-pool': z.boolean().nullish(),
-  },
-  ['stacks-default-execution-mode', 'stacks-default-agent-pool'],
-);
+const overwrites = closedMap({
+  'default-execution-mode': z.boolean().nullish(),
+  'execution-mode': z.boolean().nullish(),
+  'default-agent-pool': z.boolean().nullish(),
+  'agent-pool': z.boolean().nullish(),
+  'stacks-default-execution-mode': ignored(NO_STACKS),
+  'stacks-default-agent-pool': ignored(NO_STACKS),
+});
 
 const settings = {
   description: text(10_000).nullish(),
-  'auto-destroy-activity-duration': text(255).nullish(),
+  'auto-destroy-activity-duration': kept(text(255).nullish()),
   'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
   'default-agent-pool-id': text(255).nullish(),
   'setting-overwrites': overwrites.nullish(),
+  'stacks-default-execution-mode': refused(NO_STACKS),
 };
-const relationships = z.object({ 'default-agent-pool': toOneInput, 'tag-bindings': tagBindingsInput }).optional();
+const relationships = z
+  .object({
+    'default-agent-pool': toOneInput,
+    'stacks-default-agent-pool': refused(NO_STACKS),
+    'tag-bindings': tagBindingsInput,
+  })
+  .optional();
 
 export const createBody = resourceBody('projects', z.object({ name: z.string(), ...settings }), relationships);
 export const updateBody = resourceBody(

@@ -10,7 +10,7 @@ import { FEATURE_SETS } from './organization.js';
 import { ToOrganization } from './organizations.handler.js';
 import { organizationFor, type OrganizationRow } from './organizations.queries.js';
 
-const body = z.object({
+export const body = z.object({
   data: z.object({
     // go-tfe writes the type in the singular.
     type: typeOf('subscription', 'subscriptions'),

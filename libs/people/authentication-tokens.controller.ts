@@ -44,7 +44,7 @@ const expiry = z.iso
   .nullish();
 const type = typeOf('authentication-tokens', 'authentication-token', 'agent-tokens');
 
-const body = z.object({
+export const body = z.object({
   data: z
     .object({
       type,
@@ -65,9 +65,11 @@ const bodyNaming = (name: z.ZodType<string>) =>
   });
 
 /** A team tells its tokens apart by their descriptions; an empty one is a description too. */
-const teamBody = bodyNaming(description);
+export const teamBody = bodyNaming(description);
 
-const agentBody = bodyNaming(description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }));
+export const agentBody = bodyNaming(
+  description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
+);
 
 type TokenBody = typeof body | typeof teamBody;
 

@@ -37,7 +37,7 @@ import { teamResource } from './teams.document.js';
 import { teamsById } from './teams.queries.js';
 import { userResource } from './users.document.js';
 
-const invitationBody = resourceBody(
+export const invitationBody = resourceBody(
   'organization-memberships',
   z.object({ email: z.string() }),
   z.object({ teams: identifiersBody('teams').optional() }).optional(),

@@ -8,6 +8,7 @@ import {
   attributesOf,
   closedMap,
   document,
+  kept,
   pageDocument,
   pageOf,
   parseBody,
@@ -45,25 +46,25 @@ const fields = {
     runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
     variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
     'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
-    'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
-    'run-tasks': z.boolean().nullish(),
-    'policy-overrides': z.boolean().nullish(),
+    'sentinel-mocks': kept(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
+    'run-tasks': kept(z.boolean().nullish()),
     create: z.boolean().nullish(),
     locking: z.boolean().nullish(),
     delete: z.boolean().nullish(),
     move: z.boolean().nullish(),
+    'policy-overrides': kept(z.boolean().nullish()),
   }).nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
 /** The second is what pytfe calls it. */
 const TYPES = ['team-projects', 'team-project-access'];
-const createBody = resourceBody(
+export const createBody = resourceBody(
   TYPES,
   z.object({ access, ...fields }),
   z.object({ team: requiredToOne, project: requiredToOne }),
 );
 const changedAttributes = z.object({ access: access.nullish(), ...fields });
-const updateBody = resourceBody(TYPES, changedAttributes.default({}));
+export const updateBody = resourceBody(TYPES, changedAttributes.default({}));
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 

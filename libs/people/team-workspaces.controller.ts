@@ -7,6 +7,7 @@ import { notFound } from '#kernel';
 import {
   attributesOf,
   document,
+  kept,
   pageDocument,
   pageOf,
   parseBody,
@@ -31,19 +32,19 @@ const fields = {
   runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
   variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
   'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
-  'sentinel-mocks': z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish(),
+  'sentinel-mocks': kept(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
   'workspace-locking': z.boolean().nullish(),
-  'run-tasks': z.boolean().nullish(),
-  'policy-overrides': z.boolean().nullish(),
+  'run-tasks': kept(z.boolean().nullish()),
+  'policy-overrides': kept(z.boolean().nullish()),
 };
 const access = z.enum(WORKSPACE_LEVELS);
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'team-workspaces',
   z.object({ access, ...fields }),
   z.object({ team: requiredToOne, workspace: requiredToOne }),
 );
 const changedAttributes = z.object({ access: access.nullish(), ...fields });
-const updateBody = resourceBody('team-workspaces', changedAttributes.default({}));
+export const updateBody = resourceBody('team-workspaces', changedAttributes.default({}));
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 

@@ -109,7 +109,7 @@ describe('a team', () => {
         'manage-workspaces': true,
         'access-secret-teams': true,
         'delegate-policy-overrides': true,
-        'manage-public-modules': true,
+        'manage-public-modules': false,
       },
     };
     const answer = answered(await server.post(teamsOf('acme'), resource('teams', attributes)), 201);

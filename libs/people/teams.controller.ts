@@ -10,11 +10,13 @@ import {
   given,
   identifiersBody,
   includesOf,
+  kept,
   listOf,
   pageDocument,
   pageOf,
   parameter,
   parseBody,
+  refused,
   resourceBody,
   valuesOf,
   type Document,
@@ -23,7 +25,7 @@ import {
   LIST_BODY_BYTES,
   text,
 } from '#json-api';
-import { ConfigureRoute, CurrentActor, ORGANIZATION_ACCESS, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, ORGANIZATION_ACCESS, type Actor, type OrganizationAccess } from '#access';
 import { Reads } from '#reads';
 import { membershipResource } from './organization-memberships.document.js';
 import { membersOf } from './organization-memberships.queries.js';
@@ -34,26 +36,42 @@ import { ChangeTeamMembers, CreateTeam, ToTeam } from './teams.handler.js';
 import { listTeams, teamFor, type NamedMembers, type TeamDetailsRow } from './teams.queries.js';
 import { userResource } from './users.document.js';
 
-/** Rights of the vendor's clients that mean nothing here. */
-const IGNORED_ACCESS = [
-  'manage-public-modules',
-  'manage-public-providers',
-  'manage-registry-artifact-tags',
-  'manage-registry-artifact-version-tags',
-  'manage-registry-components',
-] as const;
+const flag = z.boolean().optional();
+
+/** Rights to what is not built: a team is shown with them, and they allow nothing. */
+const KEPT_ACCESS: readonly (keyof OrganizationAccess)[] = [
+  'delegatePolicyOverrides',
+  'manageModules',
+  'managePolicies',
+  'managePolicyOverrides',
+  'manageRunTasks',
+];
+
+/** Rights that the vendor has and that no document here shows. */
+const REFUSED_ACCESS = {
+  'manage-public-modules': refused('a registry of modules is not built'),
+  'manage-public-providers': refused('those who manage providers manage all of them'),
+  'manage-registry-artifact-tags': refused('those who manage providers manage their tags'),
+  'manage-registry-artifact-version-tags': refused('versions of providers have no tags'),
+  'manage-registry-components': refused('stacks are not built'),
+};
+
+const organizationAccess: Readonly<Record<string, typeof flag | ReturnType<typeof refused>>> = {
+  ...Object.fromEntries(
+    ORGANIZATION_ACCESS.map((access) => [attributeOf(access), KEPT_ACCESS.includes(access) ? kept(flag) : flag]),
+  ),
+  ...REFUSED_ACCESS,
+};
 
 const settings = {
   visibility: z.enum(VISIBILITIES).optional(),
-  'sso-team-id': text(255).nullish(),
+  'sso-team-id': kept(text(255).nullish()),
   'allow-member-token-management': z.boolean().optional(),
-  'organization-access': closedMap(
-    Object.fromEntries(ORGANIZATION_ACCESS.map((flag) => [attributeOf(flag), z.boolean().optional()])),
-    IGNORED_ACCESS,
-  ).optional(),
+  description: refused('teams have no description'),
+  'organization-access': closedMap(organizationAccess).optional(),
 };
-const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
-const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));
+export const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
+export const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));
 
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 

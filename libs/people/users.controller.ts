@@ -2,15 +2,21 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/c
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#event-store';
-import { document, given, parseBody, resourceBody, type Document } from '#json-api';
+import { document, given, parseBody, refused, resourceBody, type Document } from '#json-api';
 import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { userResource } from './users.document.js';
 import { ForgetUser, UpdateAccount } from './users.handler.js';
 import { accountOf, userFor } from './users.queries.js';
 
-const updateBody = resourceBody(
+export const updateBody = resourceBody(
   'users',
-  z.object({ username: z.string().optional(), email: z.string().optional() }).default({}),
+  z
+    .object({
+      username: z.string().optional(),
+      email: z.string().optional(),
+      password: refused('people sign in with tokens'),
+    })
+    .default({}),
 );
 
 @Controller('api/v2')

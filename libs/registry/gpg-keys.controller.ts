@@ -22,8 +22,8 @@ import { gpgKeyAt, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-ke
 
 /** RSA of 4,096 bits with a dozen user ids and subkeys has 10,000. */
 const armor = text(65_536);
-const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
-const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
+export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
+export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
 
 const gpgKeyResource = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }: GpgKeyRow): Resource => ({
   id,

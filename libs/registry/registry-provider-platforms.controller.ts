@@ -20,7 +20,7 @@ import type { VersionPath } from './registry-provider-versions.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
 /** The contract names both types (§4.4). */
-const createBody = resourceBody(
+export const createBody = resourceBody(
   ['registry-provider-platforms', 'registry-provider-version-platforms'],
   z.object({ os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() }),
 );

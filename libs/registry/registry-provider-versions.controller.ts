@@ -20,7 +20,7 @@ import { listVersions, versionAt, type VersionPath } from './registry-provider-v
 import type { ProviderPath } from './registry-providers.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'registry-provider-versions',
   z.object({ version: z.string(), 'key-id': z.string(), protocols: z.array(z.enum(PROTOCOLS)).max(100).nullable() }),
 );

@@ -32,12 +32,12 @@ import {
 } from './registry-providers.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'registry-providers',
   z.object({ name: text(255), namespace: text(255), 'registry-name': text(255) }),
 );
 
-const updateBody = resourceBody(
+export const updateBody = resourceBody(
   'registry-providers',
   z.unknown().optional(),
   z.object({ 'tag-bindings': tagBindingsInput }).nullish(),

@@ -8,7 +8,7 @@ export const FIRST_TYPE = 'data-retention-policies';
 
 const days = z.number().nullish();
 
-const body = resourceBody(
+export const policyBody = resourceBody(
   [DELETE_OLDERS, DONT_DELETES, FIRST_TYPE],
   z.object({ 'delete-older-than-n-days': days, deleteOlderThanNDays: days }).nullish(),
 );
@@ -17,7 +17,7 @@ const body = resourceBody(
 export const policyIn = (
   request: unknown,
 ): { readonly type: string | null | undefined; readonly days: number | null } => {
-  const { type, attributes } = parseBody(body, request).data;
+  const { type, attributes } = parseBody(policyBody, request).data;
   if (type === DONT_DELETES) return { type, days: null };
   const days = attributes?.['delete-older-than-n-days'] ?? attributes?.deleteOlderThanNDays;
   if (days === undefined || days === null) {

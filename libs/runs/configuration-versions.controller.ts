@@ -37,7 +37,7 @@ const INCLUDES = ['ingress_attributes', 'run'] as const;
 const flag = z.boolean().nullish();
 
 /** A request may have no body at all. */
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'configuration-versions',
   z.object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }).optional(),
 )

@@ -8,7 +8,7 @@ import type { NewRun } from './new-run.handler.js';
 const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
 const flag = z.boolean().nullish();
 
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'runs',
   z
     .object({
@@ -54,18 +54,18 @@ export const newRun = (body: unknown): NewRun => {
 
 const COMMENT = text(50_000);
 
-const actionBody = z.object({ comment: COMMENT.nullish() });
+export const actionBody = z.object({ comment: COMMENT.nullish() });
 
 /** What is said along with an action: plain JSON, or nothing at all. */
 export const commentOf = (body: unknown): string | null => parseBody(actionBody, body).comment || null;
 
-const commentBody = resourceBody('comments', z.object({ body: COMMENT.min(1, { error: "can't be blank" }) }));
+export const commentBody = resourceBody('comments', z.object({ body: COMMENT.min(1, { error: "can't be blank" }) }));
 
 export const newComment = (body: unknown): string => parseBody(commentBody, body).data.attributes.body;
 
 const count = z.int().min(0).nullish();
 
-const progressBody = resourceBody(
+export const progressBody = resourceBody(
   'run-progress',
   z.object({
     status: z.enum(RUN_STATUSES),

@@ -23,8 +23,8 @@ import { listSshKeys, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
 
 /** RSA of 16,384 bits, the longest in use, needs 13,000. */
 const value = text(65_536);
-const createBody = resourceBody('ssh-keys', z.object({ name: z.string(), value }));
-const updateBody = resourceBody(
+export const createBody = resourceBody('ssh-keys', z.object({ name: z.string(), value }));
+export const updateBody = resourceBody(
   'ssh-keys',
   z.object({ name: z.string().optional(), value: value.optional() }).default({}),
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badRequest, unprocessable } from '#kernel';
-import { parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
+import { ignored, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
 import { isBase64 } from './inline-state.js';
 import { valueOf, type CreationReading, type StateReading } from './state.reading.js';
 
@@ -11,7 +11,7 @@ const base64 = (name: string) =>
     .nullish();
 
 /** clients.md §4. `json-state-outputs` is checked and left: outputs are read from the state itself. */
-const createBody = resourceBody(
+export const createBody = resourceBody(
   'state-versions',
   z.object({
     serial: z.int().min(0),
@@ -21,11 +21,12 @@ const createBody = resourceBody(
     state: base64('State'),
     'json-state': base64('Json state'),
     'json-state-outputs': base64('Json state outputs'),
+    'terraform-version': ignored('the state names it'),
   }),
   z.object({ run: toOneInput }).optional(),
 );
 
-const rollbackBody = resourceBody(
+export const rollbackBody = resourceBody(
   'state-versions',
   z.unknown().optional(),
   z.object({ 'rollback-state-version': requiredToOne }),

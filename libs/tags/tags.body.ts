@@ -19,7 +19,7 @@ const tagBindings = z.array(
   }),
 );
 
-const tagBindingsBody = z.object({ data: tagBindings });
+export const tagBindingsBody = z.object({ data: tagBindings });
 
 /** Bindings as a relationship of what they are bound to. */
 export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).nullish();

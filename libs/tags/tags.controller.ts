@@ -27,8 +27,8 @@ const tagResource = (tag: TagRow): Resource => ({
   relationships: { organization: toOne('organizations', tag.organizationName) },
 });
 
-const tagsBody = identifiersBody('tags');
-const workspacesBody = identifiersBody('workspaces');
+export const tagsBody = identifiersBody('tags');
+export const workspacesBody = identifiersBody('workspaces');
 
 /** Flat tags of workspaces. */
 @Controller('api/v2')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, ID, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
+import { given, ID, refused, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
 import type { Targets, VariableSetChanges } from './variable-set.js';
 import type { NewVariable } from './variable.js';
 import { newVariable } from './variables.body.js';
@@ -16,6 +16,7 @@ const relationships = z
   .object({
     workspaces: toManyInput('workspaces'),
     projects: toManyInput('projects'),
+    stacks: refused('stacks are not built'),
     vars: z.object({ data: z.array(listedVariable).max(VARIABLES_AT_MOST).nullish() }).optional(),
     parent: z.object({ data: z.object({ type: typeOf('organizations', 'projects'), id: ID }).nullish() }).optional(),
   })

@@ -19,7 +19,7 @@ import { listConsumers } from './remote-state-consumers.queries.js';
 import { workspaceResource } from './workspaces.document.js';
 
 /** A list is replaced as a whole: it may be longer than others. */
-const body = identifiersBody('workspaces', 1_000);
+export const body = identifiersBody('workspaces', 1_000);
 
 const PATH = 'workspaces/:id/relationships/remote-state-consumers';
 

@@ -4,7 +4,10 @@ import {
   closedMap,
   given,
   identifiersBody,
+  ignored,
+  kept,
   parseBody,
+  refused,
   resourceBody,
   text,
   toOneInput,
@@ -45,26 +48,26 @@ const timeOrBlank = z
 const plain = z.object({
   'agent-pool-id': text(255).nullish(),
   'allow-destroy-plan': z.boolean().optional(),
-  'assessments-enabled': z.boolean().optional(),
+  'assessments-enabled': kept(z.boolean().optional()),
   'auto-apply': z.boolean().optional(),
-  'auto-apply-run-trigger': z.boolean().optional(),
+  'auto-apply-run-trigger': kept(z.boolean().optional()),
   description: text(10_000).nullish(),
-  'file-triggers-enabled': z.boolean().optional(),
+  'file-triggers-enabled': kept(z.boolean().optional()),
   'global-remote-state': z.boolean().optional(),
-  'inherits-project-auto-destroy': z.boolean().optional(),
+  'inherits-project-auto-destroy': kept(z.boolean().optional()),
   'project-remote-state': z.boolean().optional(),
-  'queue-all-runs': z.boolean().optional(),
-  'speculative-enabled': z.boolean().optional(),
-  'structured-run-output-enabled': z.boolean().optional(),
-  'working-directory': text(1_000).nullish(),
+  'queue-all-runs': kept(z.boolean().optional()),
+  'speculative-enabled': kept(z.boolean().optional()),
+  'structured-run-output-enabled': kept(z.boolean().optional()),
+  'working-directory': kept(text(1_000).nullish()),
 });
 
 /** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
 const attributes = z.object({
   name: z.string().optional(),
   ...plain.shape,
-  'auto-destroy-activity-duration': text(255).nullish(),
-  'auto-destroy-at': timeOrBlank.nullish(),
+  'auto-destroy-activity-duration': kept(text(255).nullish()),
+  'auto-destroy-at': kept(timeOrBlank.nullish()),
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
@@ -75,9 +78,11 @@ const attributes = z.object({
   'source-name': text(255).nullish(),
   'source-url': text(2_000).nullish(),
   'terraform-version': text(255).optional(),
-  'trigger-patterns': paths.nullish(),
-  'trigger-prefixes': paths.nullish(),
-  'vcs-repo': vcsRepo.nullish(),
+  'trigger-patterns': kept(paths.nullish()),
+  'trigger-prefixes': kept(paths.nullish()),
+  'vcs-repo': kept(vcsRepo.nullish()),
+  'hyok-enabled': refused('encryption with a key of yours is not built'),
+  'migration-environment': refused('there is no legacy environment to migrate from'),
 });
 
 const relationships = z
@@ -86,17 +91,24 @@ const relationships = z
     project: toOneInput,
     tags: flatTagsInput.nullish(),
     'tag-bindings': tagBindingsInput,
+    'remote-state-consumers': ignored('has its own endpoint, `/workspaces/:id/relationships/remote-state-consumers`'),
+    'ssh-key': ignored('has its own endpoint, `/workspaces/:id/relationships/ssh-key`'),
   })
   .nullish();
+
+const SAID_ONCE = 'is set when the workspace is created';
 
 export const createBody = resourceBody('workspaces', attributes.extend({ name: z.string() }), relationships);
 export const updateBody = resourceBody(
   'workspaces',
-  attributes.nullish().transform((given): Attributes => given ?? {}),
+  attributes
+    .extend({ 'source-name': ignored(SAID_ONCE), 'source-url': ignored(SAID_ONCE) })
+    .nullish()
+    .transform((given): Attributes => given ?? {}),
   relationships,
 );
 
-const movedBody = identifiersBody('workspaces');
+export const movedBody = identifiersBody('workspaces');
 
 /** The ids of workspaces that are to move. */
 export const movedIn = (body: unknown): readonly string[] => parseBody(movedBody, body).data.map(({ id }) => id);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  answered,
   giveProject,
   makeAgentPool,
   makeMember,
@@ -121,6 +122,25 @@ describe('an update of a workspace', () => {
     expect((await server.patch(`/api/v2/workspaces/${id}`, again)).body.data).toMatchObject({
       attributes: { 'execution-mode': 'agent' },
       relationships: related,
+    });
+  });
+
+  it('refuses by name what is not built, and accepts values that ask for nothing', async () => {
+    const id = await createWorkspace('sealed', { 'source-name': 'made here' });
+    const refused = answered(await patch(id, { description: 'x', 'hyok-enabled': true }), 422);
+    expect(refused.body.errors).toEqual([
+      {
+        status: '422',
+        title: 'invalid attribute',
+        detail: 'Hyok enabled is not supported: encryption with a key of yours is not built',
+        source: { pointer: '/data/attributes/hyok-enabled' },
+      },
+    ]);
+    const attributes = { 'hyok-enabled': false, 'migration-environment': '', 'source-name': 'elsewhere' };
+    expect(answered(await patch(id, attributes), 200).body.data.attributes).toMatchObject({
+      description: null,
+      'hyok-enabled': false,
+      'source-name': 'made here',
     });
   });
 

@@ -11,6 +11,8 @@ export type Route = {
   readonly status: number;
   /** Whether the caller may be anybody: `@Public()`. */
   readonly open: boolean;
+  /** Whether the handler reads the request's body. */
+  readonly readsBody: boolean;
 };
 /** A controller's file, called after what it answers with. */
 export type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
@@ -26,6 +28,14 @@ const isController = (value: unknown): value is Type =>
 const joined = (...parts: readonly string[]): string =>
   `/${parts.join('/')}`.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1');
 
+/** Nest keeps the parameters of a handler by their kind and position, such as `3:1`. */
+const BODY = /^3:/;
+
+const readsBodyIn = (controller: Type, handler: string): boolean => {
+  const parameters = Reflect.getMetadata('__routeArguments__', controller, handler) as object | undefined;
+  return Object.keys(parameters ?? {}).some((key) => BODY.test(key));
+};
+
 export const routesOf = (controller: Type): Route[] =>
   Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
     const handler: unknown = (controller.prototype as Record<string, unknown>)[name];
@@ -35,7 +45,10 @@ export const routesOf = (controller: Type): Route[] =>
     const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
     const status = metadata<number>('__httpCode__', handler) ?? (method === 'POST' ? 201 : 200);
     const open = routeOptionsOf(handler).isPublic ?? false;
-    return prefixes.flatMap((prefix) => paths.map((path) => ({ method, path: joined(prefix, path), status, open })));
+    const readsBody = readsBodyIn(controller, name);
+    return prefixes.flatMap((prefix) =>
+      paths.map((path) => ({ method, path: joined(prefix, path), status, open, readsBody })),
+    );
   });
 
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>

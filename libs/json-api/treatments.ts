@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/**
+ * What becomes of a member of a request's body. A member of a schema is `supported` unless it says otherwise here. Members
+ * that no schema names are ignored, as the vendor does: clients of newer versions must not fail.
+ */
+export type Treatment =
+  | { readonly treatment: 'supported' }
+  /** Stored and shown, and nothing here acts on it. */
+  | { readonly treatment: 'kept' }
+  /** 422 that names it, unless its value asks for nothing. */
+  | { readonly treatment: 'refused'; readonly why: string }
+  | { readonly treatment: 'ignored'; readonly why: string };
+
+const treatments = z.registry<Treatment>();
+
+/** Marks a member as stored and shown only. Returns a copy, because one schema can describe several members. */
+export const kept = <S extends z.ZodType>(schema: S): S => {
+  const copy = schema.clone();
+  treatments.add(copy, { treatment: 'kept' });
+  return copy;
+};
+
+/** A member of which nothing is left, whatever it was. */
+type Dropped = z.ZodOptional<z.ZodType<undefined, undefined>>;
+
+/** A member that clients send and that has no effect, for a reason that users accept: the value is dropped. */
+export const ignored = (why: string): Dropped => droppedAs({ treatment: 'ignored', why }, z.unknown());
+
+/** A member of a feature that is not built: a value that asks for something is a 422 that names the member. */
+export const refused = (why: string): Dropped =>
+  droppedAs(
+    { treatment: 'refused', why },
+    z.unknown().refine(asksForNothing, { error: `is not supported: ${why}`, params: { [NAMELESS]: true } }),
+  );
+
+const droppedAs = (treatment: Treatment, schema: z.ZodType): Dropped => {
+  const dropped = schema.transform((): undefined => undefined).optional() as Dropped;
+  treatments.add(dropped, treatment);
+  return dropped;
+};
+
+/** Marks issues with a message that continues the member's name. */
+export const NAMELESS = 'isNameless';
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0);
+
+/** Clients send the value of a feature that is off, such as false, or a relationship without data. */
+const asksForNothing = (value: unknown): boolean =>
+  isNothing(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isNothing));
+
+/** How the member with this schema is treated. */
+export const treatmentOf = (schema: z.ZodType): Treatment => treatments.get(schema) ?? { treatment: 'supported' };

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { treatmentOf, type Treatment } from '#json-api';
+
+/** Members of a body by their names, such as `vcs-repo.branch` and `relationships.project`. */
+export type Members = ReadonlyMap<string, Treatment>;
+
+const SUPPORTED: Treatment = { treatment: 'supported' };
+
+/** The schema in an optional one, a list, a transformed one, and so on. */
+const innerOf = (schema: z.core.$ZodType): z.core.$ZodType | null => {
+  if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodTransform ? schema.out : schema.in;
+  if (schema instanceof z.ZodArray) return schema.element;
+  const isWrapper =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault;
+  return isWrapper ? schema.unwrap() : null;
+};
+
+type Shape = Readonly<Record<string, z.core.$ZodType>>;
+
+const shapeOf = (schema: z.core.$ZodType | undefined): Shape | null => {
+  if (!schema) return null;
+  if (schema instanceof z.ZodObject) return schema.shape as Shape;
+  return shapeOf(innerOf(schema) ?? undefined);
+};
+
+/** A member is treated as its schema says, or a schema within, or as the object that it is a member of. */
+const treatmentIn = (schema: z.core.$ZodType | null, ofParent: Treatment): Treatment => {
+  if (!schema) return ofParent;
+  const own = treatmentOf(schema as z.ZodType);
+  return own.treatment === 'supported' ? treatmentIn(innerOf(schema), ofParent) : own;
+};
+
+const isList = (schema: z.core.$ZodType | null): boolean =>
+  schema !== null && (schema instanceof z.ZodArray || isList(innerOf(schema)));
+
+const membersIn = (shape: Shape | null, prefix = '', parent: Treatment = SUPPORTED): [string, Treatment][] =>
+  Object.entries(shape ?? {}).flatMap(([name, schema]) => {
+    const treatment = treatmentIn(schema, parent);
+    const below = isList(schema) ? [] : membersIn(shapeOf(schema), `${prefix}${name}.`, treatment);
+    return [[prefix + name, treatment], ...below];
+  });
+
+const relationshipsIn = (shape: Shape | null): [string, Treatment][] =>
+  Object.entries(shape ?? {}).map(([name, schema]) => [`relationships.${name}`, treatmentIn(schema, SUPPORTED)]);
+
+/** The attributes and relationships that a body's schema names, and what stands beside its `data`. */
+export const membersOf = (body: z.ZodType): Members => {
+  const { data, ...besides } = shapeOf(body) ?? {};
+  const resource = shapeOf(data) ?? {};
+  return new Map([
+    ...membersIn(besides),
+    ...membersIn(shapeOf(resource['attributes'])),
+    ...relationshipsIn(shapeOf(resource['relationships'])),
+  ]);
+};

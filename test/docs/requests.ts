@@ -1,0 +1,667 @@
+import type { z } from 'zod';
+import * as agentPools from '../../libs/agents/agent-pools.body.js';
+import * as agents from '../../libs/agents/agents.controller.js';
+import * as auditConfiguration from '../../libs/audit-trail/audit-configurations.controller.js';
+import * as auditTrailSettings from '../../libs/audit-trail/audit-trail-settings.controller.js';
+import * as auditFactSources from '../../libs/facts/audit-fact-sources.controller.js';
+import { identifiersBody } from '../../libs/json-api/index.js';
+import * as organizations from '../../libs/organizations/organizations.body.js';
+import * as projects from '../../libs/organizations/projects.body.js';
+import * as subscriptions from '../../libs/organizations/subscriptions.controller.js';
+import * as tokens from '../../libs/people/authentication-tokens.controller.js';
+import * as memberships from '../../libs/people/organization-memberships.controller.js';
+import * as teamProjects from '../../libs/people/team-projects.controller.js';
+import * as teamWorkspaces from '../../libs/people/team-workspaces.controller.js';
+import * as teams from '../../libs/people/teams.controller.js';
+import * as users from '../../libs/people/users.controller.js';
+import * as gpgKeys from '../../libs/registry/gpg-keys.controller.js';
+import * as platforms from '../../libs/registry/registry-provider-platforms.controller.js';
+import * as providerVersions from '../../libs/registry/registry-provider-versions.controller.js';
+import * as providers from '../../libs/registry/registry-providers.controller.js';
+import * as retention from '../../libs/retention/data-retention-policies.body.js';
+import * as configurations from '../../libs/runs/configuration-versions.controller.js';
+import * as runs from '../../libs/runs/runs.body.js';
+import * as sshKeys from '../../libs/ssh-keys/ssh-keys.controller.js';
+import * as stateVersions from '../../libs/state/state-versions.body.js';
+import * as reservedTagKeys from '../../libs/tags/reserved-tag-keys.body.js';
+import * as tags from '../../libs/tags/tags.body.js';
+import * as flatTags from '../../libs/tags/tags.controller.js';
+import * as variableSets from '../../libs/variables/variable-sets.body.js';
+import * as variables from '../../libs/variables/variables.body.js';
+import * as consumers from '../../libs/workspaces/remote-state-consumers.controller.js';
+import * as workspaces from '../../libs/workspaces/workspaces.body.js';
+
+/** Where a member of a body is known from, if not from a request of go-tfe. */
+export const SOURCES = {
+  cadastre: 'Cadastre',
+  contract: 'requests of other clients',
+  docs: 'HCP Terraform’s API documentation',
+  'go-tfe v2': 'go-tfe v2.4.0',
+  pytfe: 'pytfe 1.5.0',
+} as const;
+
+export type Source = keyof typeof SOURCES;
+
+/** One body of the API, with what clients send in it. */
+export type RequestBody = {
+  readonly name: string;
+  readonly routes: readonly string[];
+  readonly body: z.ZodType;
+  /** Requests of go-tfe that are sent to these routes, by the names of their types. */
+  readonly goTfe?: readonly string[];
+};
+
+export type DocumentedResource = {
+  readonly requests: readonly RequestBody[];
+  /** Members that no request of go-tfe has, and where they come from. Relationships begin with `relationships.`. */
+  readonly also?: Readonly<Record<string, Source>>;
+};
+
+const ORGANIZATION = '/api/v2/organizations/:organization';
+const PROVIDERS = `${ORGANIZATION}/registry-providers`;
+const VERSIONS = `${PROVIDERS}/:registryName/:namespace/:name/versions`;
+
+/** Every body that a route parses, by resource. */
+export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
+  'agent-pools': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/agent-pools`],
+        body: agentPools.createBody,
+        goTfe: ['AgentPoolCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/agent-pools/:id'],
+        body: agentPools.updateBody,
+        goTfe: [
+          'AgentPoolUpdateOptions',
+          'AgentPoolAllowedProjectsUpdateOptions',
+          'AgentPoolAllowedWorkspacesUpdateOptions',
+          'AgentPoolExcludedWorkspacesUpdateOptions',
+        ],
+      },
+    ],
+    also: { 'remote-runs-enabled': 'cadastre' },
+  },
+  agents: {
+    requests: [
+      { name: 'register', routes: ['POST /api/v2/agent-pools/:pool/agents'], body: agents.registerBody },
+      { name: 'ping', routes: ['POST /api/v2/agents/:id/actions/ping'], body: agents.pingBody },
+    ],
+    also: { name: 'cadastre', status: 'cadastre' },
+  },
+  'audit-configurations': {
+    requests: [
+      {
+        name: 'update',
+        routes: [`PATCH ${ORGANIZATION}/audit-configuration`],
+        body: auditConfiguration.updateBody,
+        goTfe: ['OrganizationAuditConfigurationOptions'],
+      },
+    ],
+  },
+  'audit-fact-sources': {
+    requests: [
+      { name: 'create', routes: [`POST ${ORGANIZATION}/audit-fact-sources`], body: auditFactSources.createBody },
+    ],
+    also: { description: 'cadastre', source: 'cadastre' },
+  },
+  'audit-trail-settings': {
+    requests: [
+      { name: 'update', routes: [`PATCH ${ORGANIZATION}/audit-trail-settings`], body: auditTrailSettings.body },
+    ],
+    also: { 'retention-days': 'cadastre' },
+  },
+  'authentication-tokens': {
+    requests: [
+      {
+        name: 'of a user or an organization',
+        routes: [
+          'POST /api/v2/users/:id/authentication-tokens',
+          'POST /api/v2/teams/:id/authentication-token',
+          `POST ${ORGANIZATION}/authentication-token`,
+        ],
+        body: tokens.body,
+        goTfe: ['UserTokenCreateOptions', 'OrganizationTokenCreateOptions'],
+      },
+      {
+        name: 'of a team',
+        routes: ['POST /api/v2/teams/:id/authentication-tokens'],
+        body: tokens.teamBody,
+        goTfe: ['TeamTokenCreateOptions'],
+      },
+      {
+        name: 'of an agent pool',
+        routes: ['POST /api/v2/agent-pools/:id/authentication-tokens'],
+        body: tokens.agentBody,
+        goTfe: ['AgentTokenCreateOptions'],
+      },
+    ],
+  },
+  comments: {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/runs/:id/comments'],
+        body: runs.commentBody,
+        goTfe: ['CommentCreateOptions'],
+      },
+    ],
+  },
+  'configuration-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/workspaces/:id/configuration-versions'],
+        body: configurations.createBody,
+        goTfe: ['ConfigurationVersionCreateOptions'],
+      },
+    ],
+  },
+  'data-retention-policies': {
+    requests: [
+      {
+        name: 'set',
+        routes: ['POST', 'PATCH'].flatMap((method) => [
+          `${method} /api/v2/workspaces/:id/relationships/data-retention-policy`,
+          `${method} ${ORGANIZATION}/relationships/data-retention-policy`,
+        ]),
+        body: retention.policyBody,
+        goTfe: [
+          'DataRetentionPolicySetOptions',
+          'DataRetentionPolicyDeleteOlderSetOptions',
+          'DataRetentionPolicyDontDeleteSetOptions',
+        ],
+      },
+    ],
+    also: { deleteOlderThanNDays: 'contract' },
+  },
+  'gpg-keys': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/registry/private/v2/gpg-keys'],
+        body: gpgKeys.createBody,
+        goTfe: ['GPGKeyCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/registry/private/v2/gpg-keys/:namespace/:keyId'],
+        body: gpgKeys.updateBody,
+        goTfe: ['GPGKeyUpdateOptions'],
+      },
+    ],
+  },
+  'organization-memberships': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/organization-memberships`],
+        body: memberships.invitationBody,
+        goTfe: ['OrganizationMembershipCreateOptions'],
+      },
+    ],
+  },
+  organizations: {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/organizations'],
+        body: organizations.createBody,
+        goTfe: ['OrganizationCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: [`PATCH ${ORGANIZATION}`],
+        body: organizations.updateBody,
+        goTfe: ['OrganizationUpdateOptions'],
+      },
+    ],
+    also: {
+      'default-agent-pool-id': 'docs',
+      'global-module-sharing': 'go-tfe v2',
+      'global-provider-sharing': 'go-tfe v2',
+      'public-provider-curation-enabled': 'cadastre',
+      'recoverable-items-enabled': 'go-tfe v2',
+      'stacks-default-execution-mode': 'go-tfe v2',
+      'relationships.stacks-default-agent-pool': 'go-tfe v2',
+    },
+  },
+  projects: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/projects`],
+        body: projects.createBody,
+        goTfe: ['ProjectCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/projects/:id'],
+        body: projects.updateBody,
+        goTfe: ['ProjectUpdateOptions'],
+      },
+      {
+        name: 'add workspaces',
+        routes: ['POST /api/v2/projects/:project/relationships/workspaces'],
+        body: workspaces.movedBody,
+      },
+    ],
+    also: {
+      'setting-overwrites.agent-pool': 'contract',
+      'setting-overwrites.execution-mode': 'contract',
+      'setting-overwrites.stacks-default-agent-pool': 'go-tfe v2',
+      'setting-overwrites.stacks-default-execution-mode': 'go-tfe v2',
+      'stacks-default-execution-mode': 'go-tfe v2',
+      'relationships.default-agent-pool': 'go-tfe v2',
+      'relationships.stacks-default-agent-pool': 'go-tfe v2',
+    },
+  },
+  'registry-provider-platforms': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${VERSIONS}/:version/platforms`],
+        body: platforms.createBody,
+        goTfe: ['RegistryProviderPlatformCreateOptions'],
+      },
+    ],
+  },
+  'registry-provider-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${VERSIONS}`],
+        body: providerVersions.createBody,
+        goTfe: ['RegistryProviderVersionCreateOptions'],
+      },
+    ],
+  },
+  'registry-providers': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${PROVIDERS}`],
+        body: providers.createBody,
+        goTfe: ['RegistryProviderCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: [`PATCH ${PROVIDERS}/:registryName/:namespace/:name`],
+        body: providers.updateBody,
+        goTfe: ['RegistryProviderUpdateOptions'],
+      },
+    ],
+  },
+  'reserved-tag-keys': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/reserved-tag-keys`],
+        body: reservedTagKeys.createBody,
+        goTfe: ['ReservedTagKeyCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/reserved-tags/:id', 'PATCH /api/v2/reserved-tag-keys/:id'],
+        body: reservedTagKeys.updateBody,
+        goTfe: ['ReservedTagKeyUpdateOptions'],
+      },
+      {
+        name: 'preview',
+        routes: [`POST ${ORGANIZATION}/reserved-tag-keys/actions/preview`],
+        body: reservedTagKeys.previewBody,
+      },
+    ],
+  },
+  runs: {
+    requests: [
+      { name: 'create', routes: ['POST /api/v2/runs'], body: runs.createBody, goTfe: ['RunCreateOptions'] },
+      {
+        name: 'actions',
+        routes: ['apply', 'discard', 'cancel', 'force-cancel', 'force-execute'].map(
+          (action) => `POST /api/v2/runs/:id/actions/${action}`,
+        ),
+        body: runs.actionBody,
+        goTfe: ['RunApplyOptions', 'RunDiscardOptions', 'RunCancelOptions', 'RunForceCancelOptions'],
+      },
+      { name: 'progress', routes: ['POST /api/v2/runs/:id/progress'], body: runs.progressBody },
+    ],
+    also: {
+      'debugging-mode': 'docs',
+      'has-changes': 'cadastre',
+      'resource-additions': 'cadastre',
+      'resource-changes': 'cadastre',
+      'resource-destructions': 'cadastre',
+      'resource-imports': 'cadastre',
+      status: 'cadastre',
+    },
+  },
+  'ssh-keys': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/ssh-keys`],
+        body: sshKeys.createBody,
+        goTfe: ['SSHKeyCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/ssh-keys/:id'],
+        body: sshKeys.updateBody,
+        goTfe: ['SSHKeyUpdateOptions'],
+      },
+    ],
+  },
+  'state-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/workspaces/:id/state-versions'],
+        body: stateVersions.createBody,
+        goTfe: ['StateVersionCreateOptions'],
+      },
+      {
+        name: 'roll back',
+        routes: ['PATCH /api/v2/workspaces/:id/state-versions'],
+        body: stateVersions.rollbackBody,
+      },
+    ],
+    also: { 'terraform-version': 'pytfe', 'relationships.rollback-state-version': 'docs' },
+  },
+  subscriptions: {
+    requests: [
+      {
+        name: 'change',
+        routes: ['POST /api/v2/admin/organizations/:organization/subscription'],
+        body: subscriptions.body,
+      },
+    ],
+    also: { 'relationships.feature-set': 'contract' },
+  },
+  'tag-bindings': {
+    requests: [
+      {
+        name: 'add or replace',
+        routes: ['workspaces', 'projects'].flatMap((owners) => [
+          `PATCH /api/v2/${owners}/:id/tag-bindings`,
+          `POST /api/v2/${owners}/:id/relationships/tag-bindings`,
+          `PATCH /api/v2/${owners}/:id/relationships/tag-bindings`,
+        ]),
+        body: tags.tagBindingsBody,
+      },
+    ],
+    also: { key: 'docs', value: 'docs' },
+  },
+  tags: {
+    requests: [
+      {
+        name: 'add to or remove from a workspace',
+        routes: ['POST', 'DELETE'].map((method) => `${method} /api/v2/workspaces/:id/relationships/tags`),
+        body: tags.flatTagsInput,
+      },
+      { name: 'delete', routes: [`DELETE ${ORGANIZATION}/tags`], body: flatTags.tagsBody },
+      {
+        name: 'add workspaces',
+        routes: ['POST /api/v2/tags/:id/relationships/workspaces'],
+        body: flatTags.workspacesBody,
+      },
+    ],
+    also: { name: 'docs' },
+  },
+  'team-projects': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/team-projects'],
+        body: teamProjects.createBody,
+        goTfe: ['TeamProjectAccessAddOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/team-projects/:id'],
+        body: teamProjects.updateBody,
+        goTfe: ['TeamProjectAccessUpdateOptions'],
+      },
+    ],
+  },
+  'team-workspaces': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/team-workspaces'],
+        body: teamWorkspaces.createBody,
+        goTfe: ['TeamAccessAddOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/team-workspaces/:id'],
+        body: teamWorkspaces.updateBody,
+        goTfe: ['TeamAccessUpdateOptions'],
+      },
+    ],
+  },
+  teams: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/teams`],
+        body: teams.createBody,
+        goTfe: ['TeamCreateOptions'],
+      },
+      { name: 'update', routes: ['PATCH /api/v2/teams/:id'], body: teams.updateBody, goTfe: ['TeamUpdateOptions'] },
+      {
+        name: 'members',
+        routes: ['POST', 'DELETE'].flatMap((method) => [
+          `${method} /api/v2/teams/:id/relationships/users`,
+          `${method} /api/v2/teams/:id/relationships/organization-memberships`,
+        ]),
+        body: identifiersBody('users'),
+      },
+    ],
+    also: {
+      description: 'go-tfe v2',
+      'organization-access.manage-public-modules': 'go-tfe v2',
+      'organization-access.manage-public-providers': 'go-tfe v2',
+      'organization-access.manage-registry-artifact-tags': 'go-tfe v2',
+      'organization-access.manage-registry-artifact-version-tags': 'go-tfe v2',
+      'organization-access.manage-registry-components': 'go-tfe v2',
+    },
+  },
+  users: {
+    requests: [
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/account/update', 'PATCH /api/v2/account/details'],
+        body: users.updateBody,
+        goTfe: ['UserUpdateOptions'],
+      },
+    ],
+    also: { password: 'go-tfe v2' },
+  },
+  vars: {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/workspaces/:id/vars', 'POST /api/v2/varsets/:id/relationships/vars'],
+        body: variables.createBody,
+        goTfe: ['VariableCreateOptions', 'VariableSetVariableCreateOptions'],
+      },
+      { name: 'create by name', routes: ['POST /api/v2/vars'], body: variables.createAnywhereBody },
+      {
+        name: 'update',
+        routes: [
+          'PATCH /api/v2/workspaces/:id/vars/:variable',
+          'PATCH /api/v2/vars/:id',
+          'PATCH /api/v2/varsets/:id/relationships/vars/:variable',
+        ],
+        body: variables.updateBody,
+        goTfe: ['VariableUpdateOptions', 'VariableSetVariableUpdateOptions'],
+      },
+    ],
+    also: {
+      filter: 'docs',
+      'filter.organization': 'docs',
+      'filter.organization.name': 'docs',
+      'filter.workspace': 'docs',
+      'filter.workspace.name': 'docs',
+      'relationships.workspace': 'docs',
+    },
+  },
+  varsets: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/varsets`],
+        body: variableSets.createBody,
+        goTfe: ['VariableSetCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/varsets/:id', 'PUT /api/v2/varsets/:id'],
+        body: variableSets.updateBody,
+        goTfe: ['VariableSetUpdateOptions', 'VariableSetUpdateWorkspacesOptions', 'VariableSetUpdateStacksOptions'],
+      },
+      {
+        name: 'apply or withdraw',
+        routes: ['POST', 'DELETE'].flatMap((method) => [
+          `${method} /api/v2/varsets/:id/relationships/workspaces`,
+          `${method} /api/v2/varsets/:id/relationships/projects`,
+        ]),
+        body: identifiersBody('workspaces'),
+      },
+    ],
+    also: { 'relationships.projects': 'docs', 'relationships.vars': 'docs' },
+  },
+  workspaces: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/workspaces`],
+        body: workspaces.createBody,
+        goTfe: ['WorkspaceCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/workspaces/:id', `PATCH ${ORGANIZATION}/workspaces/:name`],
+        body: workspaces.updateBody,
+        goTfe: ['WorkspaceUpdateOptions', 'workspaceRemoveVCSConnectionOptions'],
+      },
+      {
+        name: 'lock',
+        routes: ['POST /api/v2/workspaces/:id/actions/lock'],
+        body: workspaces.lockBody,
+        goTfe: ['WorkspaceLockOptions'],
+      },
+      {
+        name: 'SSH key',
+        routes: ['PATCH /api/v2/workspaces/:id/relationships/ssh-key'],
+        body: workspaces.sshKeyBody,
+        goTfe: ['WorkspaceAssignSSHKeyOptions', 'workspaceUnassignSSHKeyOptions'],
+      },
+      {
+        name: 'consumers',
+        routes: ['POST', 'PATCH', 'DELETE'].map(
+          (method) => `${method} /api/v2/workspaces/:id/relationships/remote-state-consumers`,
+        ),
+        body: consumers.body,
+      },
+    ],
+    also: {
+      'iac-version': 'contract',
+      'vcs-repo.vcs-app-installation-id': 'contract',
+      'relationships.agent-pool': 'go-tfe v2',
+      'relationships.remote-state-consumers': 'go-tfe v2',
+      'relationships.ssh-key': 'go-tfe v2',
+    },
+  },
+};
+
+/** Routes whose bodies are files, or facts with schemas of their own (docs/facts.md). */
+export const OTHER_BODIES: readonly string[] = [
+  `POST ${ORGANIZATION}/audit-facts`,
+  'PUT /api/registry/private/v2/uploads/:token',
+  'PUT /api/v2/configuration-versions/upload/:token',
+  'PUT /api/v2/state-versions/upload/:token',
+];
+
+/** Requests of go-tfe that no route answers, by resource. They get 404. */
+export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
+  'admin settings': [
+    'AdminCostEstimationSettingOptions',
+    'AdminCustomizationSettingsUpdateOptions',
+    'AdminGeneralSettingsUpdateOptions',
+    'AdminSAMLSettingsUpdateOptions',
+    'AdminSCIMGroupMappingCreateOptions',
+    'AdminSCIMGroupMappingUpdateOptions',
+    'AdminSCIMSettingUpdateOptions',
+    'AdminSCIMTokenCreateOptions',
+    'AdminSMTPSettingsUpdateOptions',
+    'AdminTwilioSettingsUpdateOptions',
+    'AdminTwilioSettingsVerifyOptions',
+  ],
+  'admin versions of tools': [
+    'AdminOPAVersionCreateOptions',
+    'AdminOPAVersionUpdateOptions',
+    'AdminSentinelVersionCreateOptions',
+    'AdminSentinelVersionUpdateOptions',
+    'AdminTerraformVersionCreateOptions',
+    'AdminTerraformVersionUpdateOptions',
+  ],
+  'admin organizations and runs': ['AdminOrganizationUpdateOptions', 'AdminRunForceCancelOptions'],
+  'cloud credentials and encryption keys': [
+    'AWSOIDCConfigurationCreateOptions',
+    'AWSOIDCConfigurationUpdateOptions',
+    'AzureOIDCConfigurationCreateOptions',
+    'AzureOIDCConfigurationUpdateOptions',
+    'GCPOIDCConfigurationCreateOptions',
+    'GCPOIDCConfigurationUpdateOptions',
+    'HYOKConfigurationsCreateOptions',
+    'HYOKConfigurationsUpdateOptions',
+    'VaultOIDCConfigurationCreateOptions',
+    'VaultOIDCConfigurationUpdateOptions',
+  ],
+  'lifetimes of tokens by organization': ['OrganizationTokenTTLPolicyUpdateOptions'],
+  modules: [
+    'RegistryModuleCreateOptions',
+    'RegistryModuleCreateVersionOptions',
+    'RegistryModuleCreateWithVCSConnectionOptions',
+    'RegistryModuleUpdateOptions',
+    'RegistryNoCodeModuleCreateOptions',
+    'RegistryNoCodeModuleCreateWorkspaceOptions',
+    'RegistryNoCodeModuleUpdateOptions',
+    'RegistryNoCodeModuleUpgradeWorkspaceOptions',
+    'TestRunCreateOptions',
+  ],
+  notifications: ['NotificationConfigurationCreateOptions', 'NotificationConfigurationUpdateOptions'],
+  'plan exports': ['PlanExportCreateOptions'],
+  policies: [
+    'PolicyCreateOptions',
+    'PolicySetCreateOptions',
+    'PolicySetParameterCreateOptions',
+    'PolicySetParameterUpdateOptions',
+    'PolicySetUpdateOptions',
+    'PolicyUpdateOptions',
+    'TaskStageOverrideOptions',
+  ],
+  'provider sets': ['ProviderSetCreateOptions'],
+  queries: ['QueryRunCreateOptions'],
+  'run tasks': [
+    'RunTaskCreateOptions',
+    'RunTaskUpdateOptions',
+    'TaskResultCallbackRequestOptions',
+    'WorkspaceRunTaskCreateOptions',
+    'WorkspaceRunTaskUpdateOptions',
+  ],
+  'run triggers': ['RunTriggerCreateOptions'],
+  stacks: [
+    'CreateStackConfigurationOptions',
+    'RegistryComponentCreateOptions',
+    'RegistryComponentUpdateOptions',
+    'StackCreateOptions',
+    'StackUpdateOptions',
+  ],
+  'VCS connections': ['OAuthClientCreateOptions', 'OAuthClientUpdateOptions', 'OAuthTokenUpdateOptions'],
+};
