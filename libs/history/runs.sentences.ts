@@ -77,6 +77,7 @@ export const configurations: Sentences<ConfigurationVersionEvent> = {
     ];
   },
   ConfigurationVersionUploaded: null,
+  ConfigurationVersionReplaced: null,
   ConfigurationVersionErrored: null,
   ConfigurationVersionArchived: null,
   ConfigurationVersionSoftDeleted: null,

@@ -16,6 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
 import { ConfigureRoute, contextOf, CurrentActor, Public, requestOf, systemContext, type Actor } from '#access';
+import type { StoredBlob } from '#blob-store';
 import { Database } from '#event-store';
 import { Reads, shownOnce } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
@@ -66,12 +67,17 @@ export class ConfigurationFilesController {
   @Header('content-type', 'application/octet-stream')
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { id, givenTo } = this.links.downloadOf(token);
-    // It may have been archived or deleted since the link was given out.
-    const version = await linkedConfiguration(this.database, id);
-    const found = version?.status === 'uploaded' ? await this.files.get(id) : null;
-    if (!version || !found) throw notFound('The archive is not here');
+    const { version, found } = await this.open(id);
     const content = await shownOnce(found.content, this.recordArchive(version, givenTo, request));
     return new StreamableFile(content, { type: 'application/octet-stream', length: found.size });
+  }
+
+  /** The archive may have been archived or deleted since the link was given out, and replaced since its number was read. */
+  private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; found: StoredBlob }> {
+    const version = await linkedConfiguration(this.database, id);
+    if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
+    const found = await this.files.get(id, version.archive);
+    return found ? { version, found } : this.open(id, version.archive);
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {

@@ -9,13 +9,14 @@ type Source = Extract<
   {
     type:
       | 'ConfigurationVersionCreated'
+      | 'ConfigurationVersionReplaced'
       | 'ConfigurationVersionErrored'
       | 'ConfigurationVersionArchived'
       | 'ConfigurationVersionPermanentlyDeleted';
   }
 >;
 
-/** Removes the archives of configuration versions that are gone, archived or deleted for good. */
+/** Removes the archives of configuration versions that are gone, archived or deleted for good, and those that were replaced. */
 export const configurationSweeper = (blobs: BlobStore): Follower => {
   // Only removed, so no key is needed here.
   const files = new ConfigurationFiles(blobs);
@@ -25,10 +26,15 @@ export const configurationSweeper = (blobs: BlobStore): Follower => {
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceEvent['type'],
     on: {
       ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ born: stream, owner: workspace }),
+      ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ gone: `${stream}/${archive}` }),
       ConfigurationVersionErrored: (_, { stream }) => ({ gone: stream }),
       ConfigurationVersionArchived: (_, { stream }) => ({ gone: stream }),
       ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
     },
-    remove: (id) => files.remove(id),
+    // `<id>`: all archives; `<id>/<number>`: those before this number.
+    remove: (named) => {
+      const [id = '', current] = named.split('/');
+      return current === undefined ? files.remove(id) : files.removeBefore(id, Number(current));
+    },
   });
 };

@@ -1,15 +1,27 @@
 import { BlobExists, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
 
-const keyOf = (id: string): string => `configuration-versions/${id}/archive`;
+/**
+ * Most archives that are ever stored for one version, with those of uploads that were cut off. Whoever deletes a version
+ * deletes all that there can be, without a list of them.
+ */
+const MOST = 8;
 
-/** The archives of configuration versions, by the version's id. Written once, before any event says so. */
+const NUMBERS = Array.from({ length: MOST }, (_, n) => n + 1);
+
+const keyOf = (id: string, archive: number): string =>
+  `configuration-versions/${id}/archive${archive === 1 ? '' : `-${archive}`}`;
+
+/**
+ * The archives of configuration versions, by the version's id and a number from 1. Each is written once, before an event
+ * names it. Numbers only rise: what an event no longer names is deleted, and its number is never named again.
+ */
 export class ConfigurationFiles {
   constructor(private readonly blobs: BlobStore) {}
 
-  /** False where there is one already; that one stays. */
-  async put(id: string, content: BlobContent): Promise<boolean> {
+  /** False if there is an archive with this number already; that one stays. */
+  async put(id: string, archive: number, content: BlobContent): Promise<boolean> {
     try {
-      await this.blobs.put(keyOf(id), content);
+      await this.blobs.put(keyOf(id, archive), content);
       return true;
     } catch (error) {
       if (error instanceof BlobExists) return false;
@@ -17,21 +29,34 @@ export class ConfigurationFiles {
     }
   }
 
-  get(id: string): Promise<StoredBlob | null> {
-    return this.blobs.get(keyOf(id));
+  get(id: string, archive: number): Promise<StoredBlob | null> {
+    return this.blobs.get(keyOf(id, archive));
   }
 
-  async size(id: string): Promise<number | null> {
-    return (await this.blobs.head(keyOf(id)))?.size ?? null;
+  async size(id: string, archive: number): Promise<number | null> {
+    return (await this.blobs.head(keyOf(id, archive)))?.size ?? null;
   }
 
   /** SHA-256 of an archive; null where there is none. */
-  async digest(id: string): Promise<Buffer | null> {
-    const found = await this.get(id);
+  async digest(id: string, archive: number): Promise<Buffer | null> {
+    const found = await this.get(id, archive);
     return found && digestOf(found.content);
   }
 
-  remove(id: string): Promise<void> {
-    return this.blobs.delete(keyOf(id));
+  /** The lowest number above `archive` that has no file; null if all are taken. */
+  async free(id: string, archive: number): Promise<number | null> {
+    for (const number of NUMBERS.slice(archive)) {
+      if ((await this.size(id, number)) === null) return number;
+    }
+    return null;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.removeBefore(id, MOST + 1);
+  }
+
+  /** Deletes the archives with lower numbers. */
+  async removeBefore(id: string, archive: number): Promise<void> {
+    await Promise.all(NUMBERS.slice(0, archive - 1).map((number) => this.blobs.delete(keyOf(id, number))));
   }
 }

@@ -23,7 +23,8 @@ const birth = {
 const NOT_OURS = { error: 'invalid-archive', message: 'The upload is not a gzip archive' };
 
 const created: ConfigurationVersionEvent = { type: 'ConfigurationVersionCreated', data: birth };
-const uploaded: ConfigurationVersionEvent = { type: 'ConfigurationVersionUploaded', data: { size: 9 } };
+const uploaded: ConfigurationVersionEvent = { type: 'ConfigurationVersionUploaded', data: { size: 9, archive: 1 } };
+const replaced: ConfigurationVersionEvent = { type: 'ConfigurationVersionReplaced', data: { size: 9, archive: 3 } };
 const errored: ConfigurationVersionEvent = { type: 'ConfigurationVersionErrored', data: NOT_OURS };
 const archived: ConfigurationVersionEvent = { type: 'ConfigurationVersionArchived', data: {} };
 const softDeleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionSoftDeleted', data: {} };
@@ -31,7 +32,11 @@ const restored: ConfigurationVersionEvent = { type: 'ConfigurationVersionRestore
 const deleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionPermanentlyDeleted', data: {} };
 
 const create: ConfigurationVersionCommand = { type: 'CreateConfigurationVersion', data: birth };
-const upload: ConfigurationVersionCommand = { type: 'UploadConfiguration', data: { size: 9 } };
+const uploadOf = (archive: number, hasRuns = false): ConfigurationVersionCommand => ({
+  type: 'UploadConfiguration',
+  data: { size: 9, archive, hasRuns },
+});
+const upload = uploadOf(1);
 const fail: ConfigurationVersionCommand = { type: 'FailConfiguration', data: NOT_OURS };
 const archive = (facts = {}): ConfigurationVersionCommand => ({
   type: 'ArchiveConfiguration',
@@ -58,9 +63,22 @@ describe('a configuration version', () => {
     }
   });
 
-  it('is uploaded once; the same again changes nothing', () => {
+  it('records one upload, also when the client repeats it after a run began', () => {
     given(created).when(upload).yields(uploaded);
     given(created, uploaded).when(upload).yields();
+    given(created, uploaded).when(uploadOf(1, true)).yields();
+  });
+
+  it('replaces its archive by a later one unless a run uses it', () => {
+    given(created, uploaded).when(uploadOf(3)).yields(replaced);
+    given(created, uploaded)
+      .when(uploadOf(3, true))
+      .refuses('conflict', /A run uses the archive/);
+    given(created, uploaded, replaced).when(uploadOf(3)).yields();
+    given(created, uploaded, replaced)
+      .when(uploadOf(2))
+      .refuses('conflict', /at the same time/);
+    given(created, uploaded, softDeleted, restored).when(upload).yields();
   });
 
   it('fails with an upload that is no archive, for good', () => {
@@ -154,7 +172,7 @@ describe('deleting the archive', () => {
 describe('whatever is asked of it', () => {
   const facts = fc.record({ isInUse: fc.boolean(), isCurrent: fc.boolean() });
   const anything: fc.Arbitrary<ConfigurationVersionCommand> = fc.oneof(
-    fc.constantFrom(create, upload, fail, restore, deletePermanently),
+    fc.constantFrom(create, upload, uploadOf(2), uploadOf(3, true), fail, restore, deletePermanently),
     facts.map(archive),
     facts.map(softDelete),
   );

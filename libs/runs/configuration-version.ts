@@ -1,7 +1,8 @@
-import { badRequest, conflict, notFound, type Decider, type Message, type Somebody } from '#kernel';
+import { badRequest, conflict, notFound, type Decider, type Message, type Refused, type Somebody } from '#kernel';
 
 /**
- * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made.
+ * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made. Until
+ * a run is made with it, another archive can replace it.
  *
  *   absent ──create──► pending ──upload──► uploaded ──archive──► archived
  *                         │                  │    ▲
@@ -30,9 +31,13 @@ type Birth = {
 
 type Nothing = Record<never, never>;
 
+/** `archive`: the number of the file (configuration-version.files.ts); `size`: its bytes. */
+type Archive = { size: number; archive: number };
+
 export type ConfigurationVersionEvent =
   | Message<'ConfigurationVersionCreated', Birth>
-  | Message<'ConfigurationVersionUploaded', { size: number }>
+  | Message<'ConfigurationVersionUploaded', Archive>
+  | Message<'ConfigurationVersionReplaced', Archive>
   | Message<'ConfigurationVersionErrored', { error: string; message: string }>
   | Message<'ConfigurationVersionArchived', Nothing>
   | Message<'ConfigurationVersionSoftDeleted', Nothing>
@@ -41,20 +46,29 @@ export type ConfigurationVersionEvent =
 
 export type ConfigurationVersionCommand =
   | Message<'CreateConfigurationVersion', Birth>
-  | Message<'UploadConfiguration', { size: number }>
+  | Message<'UploadConfiguration', Archive & { hasRuns: boolean }>
   | Message<'FailConfiguration', { error: string; message: string }>
-  /** `isInUse`: a run with it is not over; `isCurrent`: of its workspace. */
+  /** `hasRuns`: a run was made with the version, whether it is over or not; `isInUse`: a run with it is not over; `isCurrent`: of its workspace. */
   | Message<'ArchiveConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'SoftDeleteConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'RestoreConfiguration', Nothing>
   | Message<'DeleteConfigurationPermanently', Nothing>;
 
-export type ConfigurationVersion = { readonly status: 'absent' | ConfigurationStatus };
+/** `archive`: the number of the archive that runs get; 0 until there is one. */
+export type ConfigurationVersion = { readonly status: 'absent' | ConfigurationStatus; readonly archive: number };
 
 const known = ({ status }: ConfigurationVersion): ConfigurationStatus => {
   if (status === 'absent') throw notFound();
   return status;
 };
+
+export const uploadedAtOnce = (): Refused =>
+  conflict('Another archive of this configuration version was uploaded at the same time. Upload yours again');
+
+export const archiveIsUsed = (): Refused =>
+  conflict(
+    'A run uses the archive of this configuration version, so another cannot replace it. Create a configuration version for it',
+  );
 
 /** The vendor answers what cannot be archived with a 409, and what cannot be deleted or restored with a 400. */
 export const configurationVersion: Decider<
@@ -62,8 +76,8 @@ export const configurationVersion: Decider<
   ConfigurationVersionCommand,
   ConfigurationVersionEvent
 > = {
-  version: 1,
-  initial: { status: 'absent' },
+  version: 2,
+  initial: { status: 'absent', archive: 0 },
   decide: {
     CreateConfigurationVersion: (birth, { status }) => {
       if (status !== 'absent') throw conflict('Configuration version exists already');
@@ -71,12 +85,18 @@ export const configurationVersion: Decider<
       const data = { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply };
       return [{ type: 'ConfigurationVersionCreated', data }];
     },
-    UploadConfiguration: ({ size }, state) => {
+    UploadConfiguration: ({ size, archive, hasRuns }, state) => {
       const status = known(state);
-      // Whoever says so has shown that the content is the same: they repeat themselves, or two of them came at once.
-      if (status === 'uploaded') return [];
-      if (status !== 'pending') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
-      return [{ type: 'ConfigurationVersionUploaded', data: { size } }];
+      if (status === 'pending') return [{ type: 'ConfigurationVersionUploaded', data: { size, archive } }];
+      if (status !== 'uploaded') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
+      // Equal content has the same number: a client repeated its upload, or two of them uploaded it at once.
+      if (archive === state.archive) return [];
+      // Lower numbers are being deleted.
+      if (archive < state.archive) {
+        throw uploadedAtOnce();
+      }
+      if (hasRuns) throw archiveIsUsed();
+      return [{ type: 'ConfigurationVersionReplaced', data: { size, archive } }];
     },
     FailConfiguration: ({ error, message }, state) => {
       const status = known(state);
@@ -118,12 +138,16 @@ export const configurationVersion: Decider<
     },
   },
   evolve: {
-    ConfigurationVersionCreated: () => ({ status: 'pending' }),
-    ConfigurationVersionUploaded: () => ({ status: 'uploaded' }),
-    ConfigurationVersionErrored: () => ({ status: 'errored' }),
-    ConfigurationVersionArchived: () => ({ status: 'archived' }),
-    ConfigurationVersionSoftDeleted: () => ({ status: 'backing_data_soft_deleted' }),
-    ConfigurationVersionRestored: () => ({ status: 'uploaded' }),
-    ConfigurationVersionPermanentlyDeleted: () => ({ status: 'backing_data_permanently_deleted' }),
+    ConfigurationVersionCreated: () => ({ status: 'pending', archive: 0 }),
+    ConfigurationVersionUploaded: ({ archive }) => ({ status: 'uploaded', archive }),
+    ConfigurationVersionReplaced: ({ archive }) => ({ status: 'uploaded', archive }),
+    ConfigurationVersionErrored: (_, { archive }) => ({ status: 'errored', archive }),
+    ConfigurationVersionArchived: (_, { archive }) => ({ status: 'archived', archive }),
+    ConfigurationVersionSoftDeleted: (_, { archive }) => ({ status: 'backing_data_soft_deleted', archive }),
+    ConfigurationVersionRestored: (_, { archive }) => ({ status: 'uploaded', archive }),
+    ConfigurationVersionPermanentlyDeleted: (_, { archive }) => ({
+      status: 'backing_data_permanently_deleted',
+      archive,
+    }),
   },
 };

@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { conflict, Ids, notFound, Refused } from '#kernel';
+import { conflict, Ids, notFound, Refused, sql } from '#kernel';
 import { identityNow, may, systemContext } from '#access';
 import { digestOf, hashed } from '#blob-store';
-import { EventStore, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
 import { ToolReleases } from '#workspaces/to-workspace';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import {
+  archiveIsUsed,
   configurationVersion,
+  uploadedAtOnce,
   type ConfigurationStatus,
   type ConfigurationVersionCommand,
 } from './configuration-version.js';
 import {
   configurationForUpload,
+  hasRuns,
   linkedConfiguration,
   placeOfMaker,
   type ConfigurationForUpload,
+  type LinkedConfiguration,
 } from './configuration-versions.queries.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
 import { waitsItsTurn } from './run-state.js';
@@ -42,15 +46,20 @@ const gzipped = async function* (content: AsyncIterable<Uint8Array>): AsyncGener
   if (head.length < GZIP.length) throw new NotAnArchive();
 };
 
-const alreadyUploaded = (): Refused => conflict('This configuration version has been uploaded already');
+/** Whether a version in this status never has an archive again. */
+const isHopeless = (status: ConfigurationStatus): boolean =>
+  ['errored', 'archived', 'backing_data_permanently_deleted'].includes(status);
 
-/** Whether an archive that lies there is nobody's: of a version that is gone, or takes none any more. */
-const isHopeless = (status: ConfigurationStatus | null): boolean =>
-  status === null || ['errored', 'archived', 'backing_data_permanently_deleted'].includes(status);
+class AlreadyStored extends Error {
+  constructor(readonly archive: number) {
+    super(`archive ${archive} has the same content`);
+  }
+}
 
 /**
- * The archive first, under the version's id, then the event, as state files do (libs/state/state.uploads.ts): whatever
- * the log calls uploaded is there, and who was cut off sends the same again.
+ * The archive first, under a number of its own, then the event, as state files do (libs/state/state.uploads.ts): whatever
+ * the log calls uploaded is there. A client that was cut off sends its archive again, and equal content is stored once: it
+ * finds the file that is there. Files that no event names block nothing, for other content gets the next number.
  */
 @Injectable()
 export class ConfigurationUploads {
@@ -62,52 +71,84 @@ export class ConfigurationUploads {
   ) {}
 
   async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const status = await this.statusOf(id);
-    if (status === 'pending') return this.upload(id, content);
-    if (status === 'errored') throw conflict('What was uploaded could not be used; make another configuration version');
-    if (status !== 'uploaded') throw notFound();
-    await this.demandStored(id, await digestOf(content));
-  }
-
-  private async upload(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const sent = createHash('sha256');
-    const stored = await this.files.put(id, hashed(gzipped(content), sent)).catch(async (error: unknown) => {
-      if (error instanceof NotAnArchive) await this.fail(id, error);
-      throw error;
-    });
-    if (!stored) await this.demandStored(id, sent.digest());
-    const size = await this.files.size(id);
+    const version = await linkedConfiguration(this.store.database, id);
+    if (!version) throw notFound();
+    if (version.status === 'errored')
+      throw conflict('What was uploaded could not be used; make another configuration version');
+    if (version.status !== 'pending' && version.status !== 'uploaded') throw notFound();
+    const free = version.hasRuns ? null : await this.files.free(id, version.archive);
+    if (free === null) return this.demandSame(version, content);
+    const archive = await this.storeOnce(version, free, content);
+    const size = await this.files.size(id, archive);
     if (size === null) throw notFound();
     try {
-      await this.tell(id, { type: 'UploadConfiguration', data: { size } });
+      await this.tell(id, ({ hasRuns }) => ({ type: 'UploadConfiguration', data: { size, archive, hasRuns } }));
     } catch (error) {
-      const isLeft = error instanceof Refused && isHopeless(await this.statusOf(id));
-      if (isLeft) await this.files.remove(id);
+      if (error instanceof Refused) await this.removeUseless(id);
       throw error;
     }
   }
 
-  private async statusOf(id: string): Promise<ConfigurationStatus | null> {
-    return (await linkedConfiguration(this.store.database, id))?.status ?? null;
+  /** For a version that takes no other archive: the client may still repeat the upload that is there. */
+  private async demandSame(
+    { id, archive, hasRuns }: LinkedConfiguration,
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const sent = await digestOf(content);
+    if ((await this.files.digest(id, archive))?.equals(sent)) return;
+    throw hasRuns ? archiveIsUsed() : conflict('Too many archives were uploaded. Create another configuration version');
   }
 
-  private async demandStored(id: string, sent: Buffer): Promise<void> {
-    if (!(await this.files.digest(id))?.equals(sent)) throw alreadyUploaded();
+  /** Returns the number of the file with this content: `free`, unless it is stored already. */
+  private async storeOnce(
+    { id, archive, status }: LinkedConfiguration,
+    free: number,
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<number> {
+    const sent = createHash('sha256');
+    const digest = (): Buffer => sent.copy().digest();
+    const files = this.files;
+    // Failing at its end leaves nothing of it behind.
+    const unlessStored = async function* (): AsyncGenerator<Uint8Array> {
+      yield* hashed(gzipped(content), sent);
+      for (let number = Math.max(archive, 1); number < free; number += 1) {
+        if ((await files.digest(id, number))?.equals(digest())) throw new AlreadyStored(number);
+      }
+    };
+    try {
+      if (await files.put(id, free, unlessStored())) return free;
+    } catch (error) {
+      if (error instanceof AlreadyStored) return error.archive;
+      if (error instanceof NotAnArchive && status === 'pending') await this.fail(id, error);
+      throw error;
+    }
+    if ((await files.digest(id, free))?.equals(digest())) return free;
+    throw uploadedAtOnce();
+  }
+
+  /** Deletes the archives that no event can name any more. */
+  private async removeUseless(id: string): Promise<void> {
+    const version = await linkedConfiguration(this.store.database, id);
+    if (!version || isHopeless(version.status)) await this.files.remove(id);
+    else await this.files.removeBefore(id, version.archive);
   }
 
   /** The vendor's way: a version whose upload is no archive is done with. */
   private fail(id: string, { message }: NotAnArchive): Promise<void> {
-    return this.tell(id, { type: 'FailConfiguration', data: { error: 'invalid-archive', message } });
+    return this.tell(id, () => ({ type: 'FailConfiguration', data: { error: 'invalid-archive', message } }));
   }
 
-  private tell(id: string, command: ConfigurationVersionCommand): Promise<void> {
+  private tell(id: string, commandOn: (found: ConfigurationForUpload) => ConfigurationVersionCommand): Promise<void> {
     return this.store.untilFirst(async () => {
       const found = await configurationForUpload(this.store.database, id);
       const loaded = await this.store.restore(id, configurationVersion, found.snapshot);
-      const write = writeOf(configurationVersion, loaded, found.organization, command);
-      if (write.events.length === 0) return;
-      const begun = command.type === 'UploadConfiguration' ? await this.begun(found) : [];
-      await this.store.append([write, ...begun], systemContext('signed link', this.ids.uuid()));
+      const write = writeOf(configurationVersion, loaded, found.organization, commandOn(found));
+      const [event] = write.events;
+      if (!event) return;
+      const begun = event.type === 'ConfigurationVersionUploaded' ? await this.begun(found) : [];
+      // A run that begins meanwhile has the archive that is there.
+      const guards = event.type === 'ConfigurationVersionReplaced' ? [staleWhen(hasRuns(sql`${id}`))] : [];
+      await this.store.append([write, ...begun], systemContext('signed link', this.ids.uuid()), guards);
     });
   }
 

@@ -30,6 +30,7 @@ const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
 /** What a client packs is not looked into: any gzip will do. */
 const ARCHIVE = gzipSync('main.tf');
+const OTHER = gzipSync('another main.tf');
 
 const clock = new MovedClock();
 let server: TestServer;
@@ -79,6 +80,16 @@ const addressOf = async (path: string): Promise<string> => {
   const found = await fetch(`${server.url}${path}`, { headers, redirect: 'manual' });
   expect(found.status).toBe(302);
   return pathOf(found.headers.get('location') ?? '');
+};
+
+const bytesAt = async (path: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(`${server.url}${path}`)).arrayBuffer());
+
+/** A run with the current configuration version. */
+const makeRun = async (workspace: string): Promise<string> => {
+  const relationships = { workspace: { data: { type: 'workspaces', id: workspace } } };
+  const created = await server.post('/api/v2/runs', { data: { type: 'runs', attributes: {}, relationships } });
+  return answered(created, 201).body.data.id as string;
 };
 
 const act = (id: string, action: string, api: Api = server): Promise<Answer> =>
@@ -179,13 +190,62 @@ describe('uploading', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(ARCHIVE)).toBe(true);
   });
 
-  it('takes one archive: the same again is welcome, another is a conflict', async () => {
-    const { id, link } = await uploaded();
-    expect((await put(link, ARCHIVE)).status).toBe(200);
-    for (const other of [gzipSync('other'), Buffer.from('no archive'), Buffer.alloc(0)]) {
-      expect((await put(link, other)).status).toBe(409);
+  it('replaces the archive by another, and deletes the old one, while the version has no run', async () => {
+    const { id, link, workspace } = await uploaded();
+    const before = await addressOf(`/api/v2/${TYPE}/${id}/download`);
+    clock.pass({ ms: 1 });
+    const first = await show(id);
+    expect((await put(link, OTHER)).status).toBe(200);
+    expect((await show(id)).attributes).not.toEqual(first.attributes);
+    await followed(server.store, SWEEPER);
+    expect([await files.size(id, 1), await files.size(id, 2)]).toEqual([null, OTHER.length]);
+    for (const path of [before, await addressOf(`/api/v2/${TYPE}/${id}/download`)]) {
+      expect(await bytesAt(path)).toEqual(OTHER);
     }
+    const refused = await put(link, Buffer.from('no archive'));
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('not a gzip archive')]);
     expect((await show(id)).attributes.status).toBe('uploaded');
+    await server.delete(`/api/v2/workspaces/${workspace}`);
+    await followed(server.store, SWEEPER);
+    expect(await files.size(id, 2)).toBeNull();
+  });
+
+  it('refuses another archive once a run was made with the version, even if the run is over', async () => {
+    const { id, link, workspace } = await uploaded();
+    const run = await makeRun(workspace);
+    for (const body of [OTHER, Buffer.from('no archive'), Buffer.alloc(0)]) {
+      const refused = await put(link, body);
+      expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('A run uses the archive')]);
+    }
+    answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expect((await put(link, OTHER)).status).toBe(409);
+    expect((await put(link, ARCHIVE)).status).toBe(200);
+    expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
+  });
+
+  it('keeps the archive of a run that is made while another archive is on its way', async () => {
+    const { id, link, workspace } = await uploaded();
+    const late = httpRequest(`${server.url}${link}`, { method: 'PUT', headers: { 'content-length': OTHER.length } });
+    const status = new Promise((resolve, reject) => {
+      late.on('response', (response) => resolve(response.resume().statusCode));
+      late.on('error', reject);
+    });
+    const drafts = join(server.house.settings.blobsFolder, '.drafts');
+    late.write(OTHER.subarray(0, 10));
+    await until(async () => (await readdir(drafts)).length > 0, 'the upload has begun');
+    await makeRun(workspace);
+    late.end(OTHER.subarray(10));
+    expect(await status).toBe(409);
+    expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
+  });
+
+  it('takes no more than eight archives for one version', async () => {
+    const { link } = await pending();
+    const contents = Array.from({ length: 9 }, (_, n) => gzipSync(`archive ${n}`));
+    const statuses: number[] = [];
+    for (const content of contents) statuses.push((await put(link, content)).status);
+    expect(statuses).toEqual([...contents.slice(1).map(() => 200), 409]);
+    expect((await put(link, contents[7] ?? ARCHIVE)).status).toBe(200);
   });
 
   it('takes many of the same at once, and tells the log of one', async () => {
@@ -210,7 +270,7 @@ describe('uploading', () => {
       error: 'invalid-archive',
       'error-message': 'The upload is not a gzip archive',
     });
-    expect(await files.size(id)).toBeNull();
+    expect(await files.size(id, 1)).toBeNull();
     expect((await put(link, ARCHIVE)).status).toBe(409);
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
   });
@@ -229,7 +289,7 @@ describe('uploading', () => {
     await until(async () => (await readdir(drafts)).length === 0, 'the draft is gone');
     expect((await show(id)).attributes.status).toBe('pending');
     expect((await put(link, large)).status).toBe(200);
-    const { content } = (await files.get(id)) ?? {};
+    const { content } = (await files.get(id, 1)) ?? {};
     const stored = createHash('sha256');
     for await (const piece of content ?? []) stored.update(piece as Buffer);
     expect(stored.digest('hex')).toBe(createHash('sha256').update(large).digest('hex'));
@@ -237,17 +297,18 @@ describe('uploading', () => {
 
   it('goes on from what a killed process had stored and not told', async () => {
     const { id, link } = await pending();
-    await files.put(id, ARCHIVE);
+    await files.put(id, 1, ARCHIVE);
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
     expect((await put(link, ARCHIVE)).status).toBe(200);
     expect((await show(id)).attributes.status).toBe('uploaded');
   });
 
-  it('never gives one content out for another that was acknowledged', async () => {
+  it('stores its own content after an upload of other content was cut off before its event', async () => {
     const { id, link } = await pending();
-    await files.put(id, gzipSync('of somebody else'));
-    expect((await put(link, ARCHIVE)).status).toBe(409);
-    expect((await show(id)).attributes.status).toBe('pending');
+    await files.put(id, 1, gzipSync('of somebody else'));
+    expect((await put(link, ARCHIVE)).status).toBe(200);
+    expect((await put(link, ARCHIVE)).status).toBe(200);
+    expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
   });
 
   it('by links that are forged or meant for something else is forbidden; a day later too', async () => {
@@ -274,7 +335,7 @@ describe('uploading', () => {
     const { id, link, workspace } = await pending();
     await server.delete(`/api/v2/workspaces/${workspace}`);
     expect((await put(link, ARCHIVE)).status).toBe(404);
-    expect(await files.size(id)).toBeNull();
+    expect(await files.size(id, 1)).toBeNull();
   });
 
   it('keeps archives encrypted', async () => {
@@ -406,7 +467,7 @@ describe('archiving', () => {
     expect((await put(link, ARCHIVE)).status).toBe(404);
     expect((await act(id, 'archive')).status).toBe(409);
     await followed(server.store, SWEEPER);
-    expect(await files.size(id)).toBeNull();
+    expect(await files.size(id, 1)).toBeNull();
   });
 
   it('wants an archive, and says no by 409', async () => {
@@ -457,7 +518,7 @@ describe('deleting the data', () => {
     const late = await act(old.id, 'restore_backing_data');
     expect([late.status, late.body.errors[0].detail]).toEqual([400, expect.stringContaining('transition not allowed')]);
     await followed(server.store, SWEEPER);
-    expect(await files.size(old.id)).toBeNull();
+    expect(await files.size(old.id, 1)).toBeNull();
   });
 });
 
@@ -500,7 +561,7 @@ describe('the log and the views', () => {
     await server.delete('/api/v2/organizations/brief');
     for (const { id } of [inBrief, gone]) expect((await server.get(`/api/v2/${TYPE}/${id}`)).status).toBe(404);
     await followed(server.store, SWEEPER);
-    expect(await Promise.all([inBrief, gone, stays].map(({ id }) => files.size(id)))).toEqual([
+    expect(await Promise.all([inBrief, gone, stays].map(({ id }) => files.size(id, 1)))).toEqual([
       null,
       null,
       ARCHIVE.length,
@@ -509,13 +570,14 @@ describe('the log and the views', () => {
   });
 
   it('tell of what was done to a version', async () => {
-    const { id } = await superseded();
+    const { id, link } = await superseded();
+    expect((await put(link, OTHER)).status).toBe(200);
     await act(id, 'archive');
     await followed(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
       select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`);
     expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
-      ['create', 'archive'].map((action) => ({ type: 'configuration_version', action })),
+      ['create', 'replace_archive', 'archive'].map((action) => ({ type: 'configuration_version', action })),
     );
   });
 

@@ -11,6 +11,11 @@ const told = (action: string): EventKind<Record<never, never>> => ({
   audit: { resource, action },
 });
 
+const archive = z.strictObject({ size: z.int(), archive: z.int() });
+
+/** Version 1 had no number: there was one archive. */
+const withFirstArchive = (data: unknown): unknown => ({ ...(data as object), archive: 1 });
+
 /** Schemas, topics and audit rows of everything that happens to a configuration version. */
 export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> = {
   ConfigurationVersionCreated: {
@@ -33,10 +38,17 @@ export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> =
     personal: ({ createdBy }) => nameAt('createdBy', createdBy),
   },
   ConfigurationVersionUploaded: {
+    schemaVersion: 2,
+    upcast: { 1: withFirstArchive },
+    topic: 'runs',
+    schema: archive,
+    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+  },
+  ConfigurationVersionReplaced: {
     schemaVersion: 1,
     topic: 'runs',
-    schema: z.strictObject({ size: z.int() }),
-    audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
+    schema: archive,
+    audit: { resource, action: 'replace_archive', meta: ({ size }) => ({ size }) },
   },
   ConfigurationVersionErrored: {
     schemaVersion: 1,

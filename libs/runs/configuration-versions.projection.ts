@@ -1,4 +1,4 @@
-import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
+import { sql, type DataOf, type Projection, type Sql, type Timestamp } from '#kernel';
 import type { OrganizationEvent } from '#organizations';
 import type { WorkspaceEvent } from '#workspaces';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
@@ -12,6 +12,12 @@ const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more
      set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
    where id = ${id}`;
 
+const storing = (
+  id: string,
+  { size, archive }: DataOf<ConfigurationVersionEvent, 'ConfigurationVersionUploaded'>,
+  time: Timestamp,
+): Sql => reaching(id, 'uploaded', time, sql`, size = ${size}, archive = ${archive}, kept_since = ${time}`);
+
 export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted> = {
   name: 'configuration_versions',
   tables: ['configuration_versions'],
@@ -24,8 +30,8 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
       values (${stream}, ${born.workspace}, ${organization}, ${born.source}, ${born.autoQueueRuns}, ${born.speculative},
               ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time},
               case when not ${born.speculative} and not ${born.provisional} then ${time}::timestamptz end)`,
-    ConfigurationVersionUploaded: ({ size }, { stream, time }) =>
-      reaching(stream, 'uploaded', time, sql`, size = ${size}, kept_since = ${time}`),
+    ConfigurationVersionUploaded: (uploaded, { stream, time }) => storing(stream, uploaded, time),
+    ConfigurationVersionReplaced: (uploaded, { stream, time }) => storing(stream, uploaded, time),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>
       reaching(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
     ConfigurationVersionArchived: (_, { stream, time }) => reaching(stream, 'archived', time),

@@ -160,13 +160,20 @@ export const configurationForCommand = async (
 export const isInUse = (id: string): Sql =>
   sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
 
-export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organization' | 'workspace' | 'status'>;
+/** Whether a run was made with it, which may be over: the archive stays what that run used. */
+export const hasRuns = (id: Sql): Sql => sql`exists (select 1 from runs r where r.configuration_version = ${id})`;
+
+export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organization' | 'workspace' | 'status'> & {
+  /** Its number; 0 until there is one. */
+  readonly archive: number;
+  readonly hasRuns: boolean;
+};
 
 /** For who holds a signed link: nobody is asked about. */
 export const linkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
-  database.row(
-    sql`select c.id, c.organization, c.workspace, c.status from configuration_versions c where c.id = ${id}`,
-  );
+  database.row(sql`
+    select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
+      from configuration_versions c where c.id = ${id}`);
 
 /** What an upload is to be told to, and what a run is made of that begins with it. */
 export type ConfigurationForUpload = {
@@ -176,6 +183,7 @@ export type ConfigurationForUpload = {
   readonly workspace: string;
   readonly workspaceVersion: number;
   readonly snapshot: Snapshot;
+  readonly hasRuns: boolean;
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;
   readonly createdBy: Somebody;
@@ -188,7 +196,7 @@ export type ConfigurationForUpload = {
 export const configurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
   const row = await database.row<ConfigurationForUpload>(sql`
     select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
-           ${snapshotOf('s')} as snapshot,
+           ${snapshotOf('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
            w.settings ->> 'terraformVersion' as "terraformVersion"

@@ -84,8 +84,12 @@ export const REGISTRY_DEEDS: Readonly<Record<string, Deed>> = {
   },
 };
 
-/** Of uploads by signed links, which no caller is known of; libs/registry/release-files.controller.spec.ts has them. */
+/**
+ * Uploads by signed links, whose caller is unknown. They are tested in libs/registry/release-files.controller.spec.ts and
+ * libs/runs/configuration-versions.controller.spec.ts.
+ */
 export const BY_LINK = [
+  'configuration_version.replace_archive',
   'registry_provider_version.upload',
   'registry_provider_version.publish',
   'registry_provider_platform.upload',
