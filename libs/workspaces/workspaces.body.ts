@@ -180,11 +180,21 @@ const triggersOf = (input: SoundAttributes): Pick<SettingsInput, 'triggerPattern
   return given({ triggerPatterns: patterns, triggerPrefixes: prefixes });
 };
 
-/** Only the keys given; null is how clients say the default. */
-const vcsRepoOf = (input: SoundAttributes): VcsRepoInput | null | undefined => {
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+type WithOverwrites = SoundAttributes & { readonly 'setting-overwrites'?: unknown };
+
+/**
+ * Returns only the keys that the request has; null is how clients say the default. An empty object names no repository
+ * and is refused, with one exception: pytfe 1.5 sends `vcs-repo` and `setting-overwrites` with every request, and both
+ * empty if the caller gave neither.
+ */
+const vcsRepoOf = (input: WithOverwrites): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
-  if (Object.keys(repo).length === 0) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
+  if (isEmptyObject(repo) && isEmptyObject(input['setting-overwrites'])) return undefined;
+  if (isEmptyObject(repo)) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
   const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'];
   const oauthToken = repo['oauth-token-id'];
   if (installation && oauthToken) {

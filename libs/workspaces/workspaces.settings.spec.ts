@@ -290,6 +290,13 @@ describe('the repository', () => {
     expect(refusalOf(await update(await made(), { 'vcs-repo': repo }))).toEqual(problem);
   });
 
+  it('stays as it is when an empty object comes with empty setting overwrites, as pytfe sends them', async () => {
+    const id = await made({ 'vcs-repo': REPO });
+    answered(await update(id, { 'vcs-repo': {}, 'setting-overwrites': {} }), 200);
+    expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO });
+    expect(await shown(await made({ 'vcs-repo': {}, 'setting-overwrites': {} }))).toMatchObject({ 'vcs-repo': null });
+  });
+
   it('has the default branch where none is named, or a blank one', async () => {
     for (const branch of [undefined, '', null]) {
       const id = await made({ 'vcs-repo': { ...REPO, branch } });
