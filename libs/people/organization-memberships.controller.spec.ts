@@ -419,7 +419,7 @@ describe('an owner made at the command line', () => {
     const { id } = await ensureUser(store, house.ids, 'newcomer', false);
     for (let n = 0; n < 2; n += 1) await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'acme');
     const api = server.as(await issueUserToken(store, house.ids, id, 'for a test'));
-    expect((await api.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active', email: null } }]);
+    expect((await api.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active', email: '' } }]);
     answered(await api.delete(pathOf((await api.get(OWN)).body.data[0].id)), 204);
   });
 });

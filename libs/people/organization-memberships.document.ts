@@ -4,7 +4,8 @@ import type { MembershipRow } from './organization-memberships.queries.js';
 export const membershipResource = (row: MembershipRow): Resource => ({
   id: row.id,
   type: 'organization-memberships',
-  attributes: { status: row.status, email: row.email, 'created-at': row.createdAt },
+  // Clients require text (pytfe); an account that the command line created has no address.
+  attributes: { status: row.status, email: row.email ?? '', 'created-at': row.createdAt },
   relationships: {
     organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
     user: toOne('users', row.user, `/api/v2/users/${row.user}`),
