@@ -1,4 +1,4 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { confirm, CurrentActor, demand, SITE, type Actor } from '#access';
 import { Database } from '#event-store';
@@ -13,6 +13,7 @@ import {
 } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
 import { FEATURE_SETS, type FeatureSet } from './organization.js';
+import { organizationFor } from './organizations.queries.js';
 
 const NAMES: Readonly<Record<FeatureSet, string>> = { everything: 'Everything', free: 'Free' };
 
@@ -32,20 +33,47 @@ export const featureSetResource = (featureSet: FeatureSet): Resource => ({
   },
 });
 
+/** One page of the feature sets whose name or identifier contains `q`, without regard to case. */
+const listFeatureSets = (query: QueryOf, url: string): Document => {
+  const search = parameter(query, 'q')?.toLowerCase() ?? '';
+  const page = pageOf(query);
+  const found = FEATURE_SETS.filter((identifier) =>
+    [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
+  );
+  return pageDocument(shownOf(found, page).map(featureSetResource), page, found.length, url);
+};
+
+/** The same list at three addresses: every organization of a site can have every feature set. */
 @Controller('api/v2')
 export class FeatureSetsController {
   constructor(private readonly database: Database) {}
 
-  /** For the site's administrators. */
-  @Get('admin/feature-sets')
+  @Get('feature-sets')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     await confirm(this.database, actor);
+    return listFeatureSets(query, request.url);
+  }
+
+  @Get('organizations/:organization/feature-sets')
+  async listOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    await organizationFor(this.database, actor, 'read-entitlements', name);
+    return listFeatureSets(query, request.url);
+  }
+
+  /** For the site's administrators. */
+  @Get('admin/feature-sets')
+  async listOfSite(
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    await confirm(this.database, actor);
     demand(actor, 'manage-site', SITE);
-    const search = parameter(query, 'q')?.toLowerCase() ?? '';
-    const page = pageOf(query);
-    const found = FEATURE_SETS.filter((identifier) =>
-      [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
-    );
-    return pageDocument(shownOf(found, page).map(featureSetResource), page, found.length, request.url);
+    return listFeatureSets(query, request.url);
   }
 }

@@ -88,16 +88,28 @@ describe('the feature set of an organization', () => {
     expect(await auditLogging()).toBe(true);
   });
 
-  it('is one of a list that can be searched and paged', async () => {
-    const list = async (query: string) => answered(await server.get(`/api/v2/admin/feature-sets?${query}`), 200).body;
-    const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
-    expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
-    expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
-    expect(idsOf(await list('q=Every'))).toEqual(['fs-everything']);
-    expect(idsOf(await list('q=golden'))).toEqual([]);
-    const second = await list('page[size]=1&page[number]=2');
-    expect(idsOf(second)).toEqual(['fs-free']);
-    expect(second.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
+  it.each(['admin', 'organizations/acme', ''])(
+    'is one of a list that can be searched and paged at /%s',
+    async (prefix) => {
+      const path = ['/api/v2', prefix, 'feature-sets'].filter((segment) => segment !== '').join('/');
+      const list = async (query: string) => answered(await server.get(`${path}?${query}`), 200).body;
+      const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
+      expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
+      expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
+      expect(idsOf(await list('q=Every'))).toEqual(['fs-everything']);
+      expect(idsOf(await list('q=golden'))).toEqual([]);
+      const second = await list('page[size]=1&page[number]=2');
+      expect(idsOf(second)).toEqual(['fs-free']);
+      expect(second.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
+    },
+  );
+
+  it('is one of the lists that owners read', async () => {
+    const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
+    await makeOrganization(server, 'foreign');
+    answered(await owners.get('/api/v2/feature-sets'), 200);
+    answered(await owners.get('/api/v2/organizations/acme/feature-sets'), 200);
+    expect((await owners.get('/api/v2/organizations/foreign/feature-sets')).status).toBe(404);
   });
 });
 

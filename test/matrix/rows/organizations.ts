@@ -44,6 +44,7 @@ const one: readonly Row[] = [
     fresh: true,
   },
   { route: `GET ${ORGANIZATION}/entitlement-set`, about: organization, demands: ['read-entitlements'], status: 200 },
+  { route: `GET ${ORGANIZATION}/feature-sets`, about: organization, demands: ['read-entitlements'], status: 200 },
   { route: `GET ${ORGANIZATION}/subscription`, about: organization, demands: ['read-entitlements'], status: 200 },
 ];
 
@@ -51,6 +52,7 @@ const featureSet = (id: string): object =>
   resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id } } });
 
 const administration: readonly Row[] = [
+  { route: 'GET /feature-sets', about: site, demands: 'any token', status: 200 },
   { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
   {
     route: `POST /admin${ORGANIZATION}/subscription`,
