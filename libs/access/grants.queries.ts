@@ -91,6 +91,24 @@ export const grantedWorkspaces = (actor: Identity): Sql => {
            where granted.project in (select project from team_projects where team = any (${actor.teams}::text[]))`;
 };
 
+/**
+ * Returns how many workspaces of a project the caller may read. `all` is the stored count: it counts if the caller reads
+ * all workspaces of the organization or of the project. Without a stored count, the statement reads only the workspaces
+ * that teams have been given. `workspaces` has no schema here: in a read of the past, the count is of that time.
+ */
+export const countOfSeenWorkspaces = (
+  actor: Identity,
+  { organization, project, all }: Readonly<Record<'organization' | 'project' | 'all', Sql>>,
+): Sql => {
+  const byRole = organizationsWhere(actor, 'read-workspace', organization);
+  if (hasNone(actor)) return sql`case when ${byRole} then ${all} else 0 end`;
+  const isTeams = sql`team = any (${actor.teams}::text[])`;
+  return sql`case
+    when ${byRole} or exists (select 1 from team_projects where project = ${project} and ${isTeams}) then ${all}
+    else (select count(distinct seen.id) from team_workspaces tw join workspaces seen on seen.id = tw.workspace
+           where seen.project = ${project} and tw.${isTeams}) end`;
+};
+
 /** Whether any grant lets the caller see this project. */
 export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
   hasNone(actor)

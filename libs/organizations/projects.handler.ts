@@ -136,7 +136,7 @@ const tell = async (store: EventStore, { id, command, actor }: Told, read: Sql):
       },
       command: ({ row }): ProjectCommand =>
         command.type === 'DeleteProject'
-          ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.workspaceCount } }
+          ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.allWorkspaces } }
           : command,
       organization: ({ row }) => row.organization,
       holding: ({ row }) => heldFor(command, pool, row),

@@ -1,6 +1,7 @@
 import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import {
+  countOfSeenWorkspaces,
   demand,
   fresh,
   grantsOnProject,
@@ -30,6 +31,7 @@ export type ProjectRow = {
   readonly createdAt: Timestamp;
   /** What it follows where it has no mode of its own. */
   readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
+  /** Of the workspaces that the caller may read. */
   readonly workspaceCount: number;
   readonly teamCount: number;
   readonly tags: readonly Tag[];
@@ -41,13 +43,21 @@ const COLUMNS = sql`p.id, p.organization, o.name as "organizationName", o.defaul
   p.name, p.description, p.settings, p.created_at as "createdAt",
   jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
                      'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
-  (select count(*) from team_projects t where t.project = p.id) as "teamCount",
-  (select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
-    where c.organization = p.organization and c.project = p.id) as "workspaceCount", ${PROJECT_TAGS} as tags`;
+  (select count(*) from team_projects t where t.project = p.id) as "teamCount", ${PROJECT_TAGS} as tags`;
+const ALL_WORKSPACES = sql.raw(`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
+    where c.organization = p.organization and c.project = p.id)`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
 
+const seenWorkspaces = (actor: Identity): Sql =>
+  countOfSeenWorkspaces(actor, {
+    organization: sql.raw('p.organization'),
+    project: sql.raw('p.id'),
+    all: ALL_WORKSPACES,
+  });
+
 /** With what the caller may be asked about: their grants. */
-const columns = (actor: Identity): Sql => sql`${COLUMNS}, ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
+const columns = (actor: Identity): Sql => sql`
+  ${COLUMNS}, ${seenWorkspaces(actor)} as "workspaceCount", ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
 
 export const projectById = (id: string, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
@@ -59,6 +69,8 @@ export type ProjectForCommand = ProjectRow & {
   /** Version of the agent pool that the command names; null where it is none that the project may use. */
   readonly poolVersion: number | null;
   readonly organizationVersion: number;
+  /** How many workspaces it has, whoever may read them. */
+  readonly allWorkspaces: number;
   readonly snapshot: Snapshot;
 };
 
@@ -72,7 +84,7 @@ export const projectFor = async (
 ): Promise<ProjectForCommand> => {
   const choice = { pool, organization: sql.raw('p.organization'), project: sql.raw('p.id') };
   const row = await database.row<ProjectForCommand>(sql`
-    select ${columns(actor)}, ${usablePoolVersion(choice)} as "poolVersion",
+    select ${columns(actor)}, ${usablePoolVersion(choice)} as "poolVersion", ${ALL_WORKSPACES} as "allWorkspaces",
            (select so.version from event_store.streams so where so.stream = p.organization) as "organizationVersion",
            ${snapshotOf('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);

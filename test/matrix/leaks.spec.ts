@@ -387,6 +387,24 @@ describe('lists show, count and page only what the caller may see', () => {
       names.filter((name) => name !== 'Default Project'),
     );
   });
+
+  it.each([
+    ['owner', 2],
+    ['readWorkspaces in the organization', 2],
+    ['read on the project', 2],
+    ['read on the workspace', 1],
+    ['custom on the workspace, runs read', 1],
+    ['custom on the project, variables write', 2],
+    ['readProjects in the organization', 2],
+  ])('the workspace-count of a project: %s', async (who, count) => {
+    const { api } = the(world.callers, who);
+    const path = `/api/v2/projects/${world.land}`;
+    const shown = answered(await api.get(path), 200).body.data;
+    const projects = answered(await api.get('/api/v2/organizations/acme/projects?q=land'), 200).body.data;
+    const { included } = answered(await api.get(`/api/v2/workspaces/${world.one}?include=project`), 200).body;
+    const counts = [shown, ...projects, ...included].map(({ attributes }) => attributes['workspace-count'] as number);
+    expect(counts).toEqual([count, count, count]);
+  });
 });
 
 describe('includes bring along only what the caller may see', () => {
