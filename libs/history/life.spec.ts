@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sql } from '#kernel';
+import { sql, type Sql } from '#kernel';
 import { rebuild, verify, viewsOf, type View } from '#event-store';
 import {
   answered,
@@ -199,6 +201,12 @@ const historyView = (): View => {
   return view;
 };
 
+const migrationStatements = async (): Promise<readonly Sql[]> => {
+  const text = await readFile(join(import.meta.dirname, 'sql', '002_write_anew.sql'), 'utf8');
+  const statements = text.replaceAll(/--.*$/gm, '').split(';');
+  return statements.filter((statement) => statement.trim() !== '').map((statement) => sql.raw(statement));
+};
+
 const stored = () =>
   Promise.all([
     server.database.rows(sql`select * from history_versions order by subject, ordinal`),
@@ -261,6 +269,19 @@ describe('the view', () => {
     expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
     await rebuild(server.store, historyView());
     expect(await stored()).toEqual(before);
+  });
+
+  it('is written anew from the start of the log after the migration that empties it', async () => {
+    const session = await server.database.session();
+    try {
+      await session.run(sql`update history_versions set data = '{}'`);
+      for (const statement of await migrationStatements()) await session.run(statement);
+    } finally {
+      await session.close();
+    }
+    await makeOrganization(server, 'bystander');
+    await historyCaughtUp(server.database, EVERYTHING);
+    expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
   });
 });
 
