@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sql, type Sql } from '#kernel';
+import { rebuild, viewsOf } from '#event-store';
 import { act, makeAudited, type Audited } from '../../test/support/audited.js';
 import { MovedClock } from '../../test/support/clocks.js';
 import { makeOrganization, makeOrganizationToken, makeProject, makeToken, resource } from '../../test/support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { auditTrailSlice } from './audit-trail.slice.js';
 import { actionOf, actionsOf, ask, DAY_MS, idsOf, readTrail, type TrailPage } from './spec.js';
 
 let server: TestServer;
@@ -162,6 +165,17 @@ describe('who may read the trail', () => {
   });
 });
 
+/** Gives events the form that an earlier version stored. The log refuses updates otherwise. */
+const rewriteEvents = async (update: Sql): Promise<void> => {
+  const session = await server.database.session();
+  try {
+    await session.run(sql`set session_replication_role = replica`);
+    await session.run(update);
+  } finally {
+    await session.close();
+  }
+};
+
 describe('the audit entitlement', () => {
   const move = async (name: string, featureSet: string): Promise<void> => {
     const body = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: featureSet } } });
@@ -187,6 +201,20 @@ describe('the audit entitlement', () => {
       ['update', { feature_set: 'free' }],
     ]);
     expect(idsOf(page).slice(-before.length)).toEqual(before);
+  });
+
+  it('stays the first entry of its trail if the change has schema version 1', async () => {
+    const { name, id, reader } = await makePlace();
+    await move(name, 'fs-free');
+    await move(name, 'fs-everything');
+    await rewriteEvents(sql`
+      update event_store.events set schema_version = 1, data = data - 'trailBegins'
+       where stream = ${id} and type = 'OrganizationFeatureSetChanged'`);
+    const [view] = viewsOf([auditTrailSlice(server.store.kinds)]);
+    if (!view) throw new Error('the audit trail has no view');
+    await rebuild(server.store, view);
+    const [granted, taken] = (await readTrail(reader)).data.map(({ resource: { meta } }) => meta);
+    expect([granted, taken]).toEqual([{ feature_set: 'everything' }, { feature_set: 'free' }]);
   });
 
   it('begins an empty trail if the organization was created without it', async () => {

@@ -12,7 +12,10 @@ export const AUDIT_TRAIL = 'audit_trail';
 const turns: Table<OrganizationEvent | TrailSettingsEvent, [], Turn | null> = {
   OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
   OrganizationUpdated: () => null,
-  OrganizationFeatureSetChanged: ({ featureSet }) => (hasTrail(featureSet) ? 'open' : 'close'),
+  OrganizationFeatureSetChanged: ({ featureSet, trailBegins }) => {
+    if (!hasTrail(featureSet)) return 'close';
+    return trailBegins === 'with_change' ? 'begin' : 'open';
+  },
   // Its tokens go with it, so nobody reads its entries any more; they stay until they are too old, the one that tells
   // who deleted it among them. Its row in audit_trails stays for good: a trail never begins its time anew.
   OrganizationDeleted: () => 'close',

@@ -31,7 +31,8 @@ export type Placed = { readonly ordinal: number; readonly entry: Entry };
 /**
  * What an event does to its organization's trail besides adding to it.
  *
- *   begin     the organization is created with the entitlement; its creation is the first entry
+ *   begin     the organization is created with the entitlement, or got it before version 2 of the change; the event is the
+ *             first entry
  *   open      the organization gets the entitlement; the trail begins after this event (clients.md §8)
  *   close     the organization loses the entitlement, or is deleted; this is the last entry
  *   enable, disable, configure

@@ -145,11 +145,11 @@ describe('an organization', () => {
   it('moves to another feature set', () =>
     given(born)
       .when(changeTo('free'))
-      .yields({ type: 'OrganizationFeatureSetChanged', data: { featureSet: 'free' } }));
+      .yields({ type: 'OrganizationFeatureSetChanged', data: { featureSet: 'free', trailBegins: 'after_change' } }));
 
   it('says nothing of the feature set that it has', () => {
     given(born).when(changeTo('everything')).yields();
-    given(born, { type: 'OrganizationFeatureSetChanged', data: { featureSet: 'free' } })
+    given(born, { type: 'OrganizationFeatureSetChanged', data: { featureSet: 'free', trailBegins: 'after_change' } })
       .when(changeTo('free'))
       .yields();
   });

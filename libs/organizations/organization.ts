@@ -16,6 +16,9 @@ import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js'
 export const FEATURE_SETS = ['everything', 'free'] as const;
 export type FeatureSet = (typeof FEATURE_SETS)[number];
 
+export const TRAIL_BEGINNINGS = ['with_change', 'after_change'] as const;
+export type TrailBeginning = (typeof TRAIL_BEGINNINGS)[number];
+
 /** The settings that owners change, as they read back. */
 export type OrganizationSettings = {
   readonly collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
@@ -67,7 +70,8 @@ export type OrganizationEvent =
       }
     >
   | Message<'OrganizationUpdated', { changes: OrganizationChanges }>
-  | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet }>
+  /** `trailBegins`: whether the change is the first entry of the audit trail that it opens. */
+  | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailBeginning }>
   /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
   | Message<'OrganizationDeleted', { name: string }>;
 
@@ -170,7 +174,9 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       return isNothing(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>
-      active(state).featureSet === featureSet ? [] : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet } }],
+      active(state).featureSet === featureSet
+        ? []
+        : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet, trailBegins: 'after_change' } }],
     DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: active(state).name } }],
   },
   evolve: {

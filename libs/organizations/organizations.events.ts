@@ -3,6 +3,7 @@ import { changedIn, type EventKinds } from '#kernel';
 import { EXECUTION_MODES } from './default-pool.js';
 import {
   FEATURE_SETS,
+  TRAIL_BEGINNINGS,
   type OrganizationChanges,
   type OrganizationEvent,
   type OrganizationSettings,
@@ -47,6 +48,9 @@ const withCuration = (data: unknown): unknown => {
   return { ...rest, settings: { ...settings, publicProviderCurationEnabled: true } };
 };
 
+/** In version 1 a change that opened an audit trail was its first entry. These trails stay as readers know them. */
+const withTrailBeginning = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
+
 /** Schemas, topics and audit rows of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
@@ -71,9 +75,10 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: { resource: 'organization', action: 'update', meta: ({ changes }) => changedIn(changes) },
   },
   OrganizationFeatureSetChanged: {
-    schemaVersion: 1,
+    schemaVersion: 2,
+    upcast: { 1: withTrailBeginning },
     topic: 'organizations',
-    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS) }),
+    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_BEGINNINGS) }),
     audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
   },
   OrganizationDeleted: {
