@@ -31,9 +31,9 @@ export class WorkspaceChangesController {
     };
     await historyCaughtUp(this.database, { workspace: id });
     const hidden = hiddenFrom(actor, await workspaceInHistory(this.database, actor, id));
-    const { rows, total } = await listChanges(this.database, actor, id, page, filter, hidden);
+    const { rows, total, pageSize } = await listChanges(this.database, actor, id, page, filter, hidden);
     const data = rows.map((row) => workspaceChangeResource(id, row, hidden));
-    return pageDocument(data, page, total, request.url);
+    return pageDocument(data, { ...page, size: pageSize }, total, request.url);
   }
 }
 

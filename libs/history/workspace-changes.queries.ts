@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, type Actor } from '#access';
-import { limitOf, type Listed, type Page } from '#json-api';
+import { limitBy, sizeWithin, type Listed, type Page } from '#json-api';
 import { NAME_MOST } from './history.follower.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 import type { Data } from './versions.js';
@@ -54,6 +54,25 @@ const conditionsOf = (workspace: string, { fields, actors }: ChangeFilter, hidde
     ...(hidden.length > 0 ? [sql`(not changed <@ ${hidden}::text[] or changed = '{}')`] : []),
   ]);
 
+/** A page of changes. It has fewer items than asked for if their values are large. */
+export type ListedChanges = Listed<WorkspaceChangeRow> & { readonly pageSize: number };
+
+/** Bytes of a row beside its frames: what differs from them (versions.ts), ids, names, links. */
+const BYTES_BESIDE = 4_096;
+
+/**
+ * The page size: an SQL expression. A change can show whole values from before and after, so each counts as twice the
+ * largest data that the workspace ever had. One size for all filters: clients count pages.
+ */
+const sizeOf = (workspace: string, page: Page): Sql =>
+  sizeWithin(
+    page,
+    sql`select ${BYTES_BESIDE}::bigint + 2 * largest.bytes
+          from (select octet_length(data::text) as bytes from history_versions
+                 where subject = ${workspace} and frame = ordinal and data is not null
+                 order by octet_length(data::text) desc limit 1) largest, generate_series(1, ${page.size}::bigint)`,
+  );
+
 /** Newest first, without what changed `hidden` fields alone. What was before comes along, so that nothing has to be folded. */
 export const listChanges = async (
   database: Database,
@@ -62,24 +81,29 @@ export const listChanges = async (
   page: Page,
   filter: ChangeFilter,
   hidden: readonly string[],
-): Promise<Listed<WorkspaceChangeRow>> => {
+): Promise<ListedChanges> => {
   const where = conditionsOf(workspace, filter, hidden);
   const whole = (h: string): Sql =>
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
     );
-  const found = await database.slowRows<WorkspaceChangeRow & { total: number }>(
+  const found = await database.slowRows<WorkspaceChangeRow & { total: number; pageSize: number }>(
     actor,
     sql`
-    select counted.total, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
+    select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
            jsonb_build_object('type', h.actor_type, 'id', h.actor_id, 'name', h.actor_name) as actor, h.changed,
            ${whole('h')} as after, ${whole('former')} as before
-      from (select count(*) as total from history_versions where ${where}) counted
-      left join lateral (select ordinal from history_versions where ${where} order by ordinal desc ${limitOf(page)}) shown
-        on true
+      from (select count(*) as total, ${sizeOf(workspace, page)} as "pageSize" from history_versions where ${where}) counted
+      left join lateral (select ordinal from history_versions where ${where}
+                          order by ordinal desc ${limitBy(page, sql`counted."pageSize"`)}) shown on true
       left join history_versions h on h.subject = ${workspace} and h.ordinal = shown.ordinal
       left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
      order by h.ordinal desc`,
   );
-  return { rows: found.filter(({ id }) => id !== null), total: found[0]?.total ?? 0 };
+  const [first] = found;
+  return {
+    rows: found.filter(({ id }) => id !== null),
+    total: first?.total ?? 0,
+    pageSize: first?.pageSize ?? page.size,
+  };
 };
