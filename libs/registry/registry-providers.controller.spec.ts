@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
+import { systemContext } from '#access';
+import { unborn, writeOf } from '#event-store';
 import { oneRound } from '../../test/support/chores.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {
@@ -8,6 +10,7 @@ import {
   LINUX,
   makeProvider,
   makeVersion,
+  NO_KEY,
   pathOfProvider,
   pathOfProviders,
   pathOfVersion,
@@ -33,12 +36,16 @@ import {
   tagBindings,
 } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
+import { followed } from '../../test/support/log.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { deletedProviders, registrySlice } from './index.js';
+import { registryProviderVersion } from './registry-provider-version.js';
 import { VERSIONS_AT_ONCE } from './registry-providers.queries.js';
 
 const PATH = pathOfProviders('acme');
+/** Versions of the largest provider that is deleted. */
+const MANY = 5_000;
 
 let server: TestServer;
 let signer: Signer;
@@ -54,10 +61,20 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
+/** Appends the versions as a command would, hundreds at a time. */
+const seedVersions = async (organization: string, provider: string, versions: readonly string[]): Promise<void> => {
+  const writes = versions.map((version, n) => {
+    const data = { provider, name: 'large', version, keyId: NO_KEY, protocols: null };
+    const loaded = unborn(`provver-seeded${n}`, registryProviderVersion);
+    return writeOf(registryProviderVersion, loaded, organization, { type: 'CreateVersion', data });
+  });
+  for (let n = 0; n < writes.length; n += 250) {
+    await server.store.append(writes.slice(n, n + 250), systemContext('a test', ''));
+  }
+};
+
 const namesIn = ({ body }: Answer): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-
-const actionOf = ({ resource: { type, action } }: any): string => `${type} ${action}`;
 
 const create = (attributes: object, organization = 'acme', api: Api = server): Promise<Answer> =>
   api.post(
@@ -464,14 +481,16 @@ describe('a provider that goes', () => {
     expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
   });
 
-  it('is gone at once with many versions, which are deleted in steps in the name of the caller', async () => {
-    await makeOrganization(server, 'many');
-    await makeProvider(server, 'many', 'large');
-    const versions = Array.from({ length: VERSIONS_AT_ONCE * 2 + 1 }, (_, n) => `1.0.${n}`);
-    await Promise.all(versions.map((version) => makeVersion(server, 'many', 'large', version)));
+  it('is gone at once with thousands of versions, which are deleted in steps that can be interrupted, in the name of the caller', async () => {
+    const { id: organization } = await makeOrganization(server, 'many');
+    await makeProvider(server, 'many', 'small');
+    await makeVersion(server, 'many', 'small', '1.0.0');
+    const provider = await makeProvider(server, 'many', 'large');
+    const versions = Array.from({ length: MANY }, (_, n) => `1.0.${n}`);
+    await seedVersions(organization, provider, versions);
     const path = pathOfProvider('many', 'large');
     answered(await server.delete(path), 204);
-    for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.100`])
+    for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
       answered(await server.get(gone), 404);
     await makeProvider(server, 'many', 'large');
     await makeVersion(server, 'many', 'large', '1.0.0');
@@ -480,20 +499,23 @@ describe('a provider that goes', () => {
     const steps: number[] = [];
     const done = (count = 1): void => {
       steps.push(count);
-      stopped.abort();
+      if (steps.length === 2) stopped.abort();
     };
     await deletedProviders(server.store).run({ signal: stopped.signal, done });
-    expect(steps).toEqual([VERSIONS_AT_ONCE]);
-    expect(await oneRound(deletedProviders(server.store))).toBe(1);
+    expect(steps).toEqual([VERSIONS_AT_ONCE, VERSIONS_AT_ONCE]);
+    expect(await oneRound(deletedProviders(server.store))).toBe(MANY - 3 * VERSIONS_AT_ONCE);
     expect(await oneRound(deletedProviders(server.store))).toBe(0);
 
-    const reader = server.as(await makeOrganizationToken(server, 'many'));
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
-    const [deletion] = body.data.filter((entry: any) => actionOf(entry) === 'registry_provider destroy');
-    const destroyed = body.data.filter((entry: any) => actionOf(entry) === 'registry_provider_version destroy');
-    expect(destroyed.map((entry: any) => entry.resource.meta.version).toSorted()).toEqual(versions.toSorted());
-    for (const entry of destroyed) expect([entry.auth, entry.request]).toEqual([deletion.auth, deletion.request]);
+    await followed(server.store, 'audit_trail');
+    const deletions = await server.database.rows(sql`
+      select count(*) as entries, count(distinct entry -> 'resource' ->> 'id') as versions,
+             count(distinct (entry -> 'auth', entry -> 'request')) as callers
+        from audit_trail_entries
+       where organization = ${organization} and action = 'destroy'
+         and (resource_type = 'registry_provider_version' or resource_id = ${provider})`);
+    expect(deletions).toEqual([{ entries: MANY + 1, versions: MANY + 1, callers: 1 }]);
     answered(await server.get(`${path}/versions/1.0.0`), 200);
+    answered(await server.get(`${pathOfProvider('many', 'small')}/versions/1.0.0`), 200);
   });
 
   it('goes with its organization, and nothing of it stays', async () => {
