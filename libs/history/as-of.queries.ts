@@ -22,8 +22,6 @@ const isNamed = (about: About): Sql =>
  * tables that it reads come rows of the past. Nothing where `at` is null. Permissions are asked of the present, which has
  * its tables by their schema (libs/access/grants.queries.ts).
  *
- * A tag without a value has an empty one in what was recorded before that became a flat tag.
- *
  * Each subject that there was has its last version of then beside it, by a subquery whose limit tells the planner that it
  * is one. A list looks up every workspace that its organization had, whatever it shows of them.
  */
@@ -56,12 +54,12 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
   workspace_counts as not materialized (
     select organization, project, count(*) as workspaces from workspaces group by organization, project),
   workspace_tags as not materialized (
-    select w.id as workspace, w.organization, t.key, nullif(t.value, '') as value, 1 as added_in, t.ordinal
+    select w.id as workspace, w.organization, t.key, t.value, 1 as added_in, t.ordinal
       from workspaces w
       cross join lateral rows from (jsonb_to_recordset(w.settings -> 'tags') as (key text, value text))
                               with ordinality as t (key, value, ordinal)),
   project_tags as not materialized (
-    select p.id as project, p.organization, t.key, nullif(t.value, '') as value, t.ordinal as added_in
+    select p.id as project, p.organization, t.key, t.value, t.ordinal as added_in
       from projects p
       cross join lateral rows from (jsonb_to_recordset(coalesce(p.settings -> 'tags', '[]')) as (key text, value text))
                               with ordinality as t (key, value, ordinal)),

@@ -1,9 +1,9 @@
 import { checkAll, unprocessable } from './refused.js';
 
 /**
- * A tag of a workspace or project. `value` is null for a flat tag: a binding without a value is the same thing, whether
- * the request leaves the value out, sends null or sends an empty text (clients.md §8). A key appears once, in order of
- * insertion.
+ * A tag of a workspace or project. `value` is null for a flat tag, which only workspaces have, and empty for a binding
+ * without a value, whether the request leaves the value out, sends null or sends an empty text (clients.md §8). A key
+ * appears once, in order of insertion.
  */
 export type Tag = { readonly key: string; readonly value: string | null };
 
@@ -23,9 +23,6 @@ export const IN_OWNER = {
 export const placeOfKey = (list: string, bindings: readonly Tag[], key: string): string =>
   `${list}/${bindings.findLastIndex((binding) => binding.key === key)}/attributes/key`;
 
-/** Returns the value that a binding keeps: null for one without a value. */
-export const valueOfTag = (value: string | null | undefined): string | null => value || null;
-
 /** Checks the key of a binding or of a reserved tag key (clients.md §3). */
 export const checkTagKey = (key: string, pointer: string): void => {
   if (key.trim() === '') throw unprocessable("Key can't be blank", pointer);
@@ -33,15 +30,15 @@ export const checkTagKey = (key: string, pointer: string): void => {
 };
 
 /**
- * Checks each binding of a request; `pointer` locates the list there. Clients send every flat tag as a binding without a
- * value, so such a binding may have the longer name of a flat tag and does not count among the ten.
+ * Checks each binding of a request; `pointer` locates the list there. Clients name flat tags as bindings without a value,
+ * so such a binding may have the longer name of a flat tag and does not count among the ten.
  */
 export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
   checkNumber(bindings.length, pointer);
   checkBindingsRoom(bindings, pointer);
   const checks = bindings.flatMap(({ key, value }, index) => [
     () => {
-      if (value !== null || !FLAT.test(key)) checkTagKey(key, `${pointer}/${index}/attributes/key`);
+      if (value || !FLAT.test(key)) checkTagKey(key, `${pointer}/${index}/attributes/key`);
     },
     () => checkValue(value ?? '', `${pointer}/${index}/attributes/value`),
   ]);
@@ -52,15 +49,14 @@ const checkValue = (value: string, pointer: string): void => {
   if (value.length > MAX_VALUE) throw unprocessable('Value is too long (at most 256 characters)', pointer);
 };
 
-const bindingsAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value !== null);
-
-export const flatAmong = (tags: readonly Tag[]): readonly Tag[] => tags.filter(({ value }) => value === null);
+/** Whether a tag has no value: then it is shown and removed by its name as a flat tag is, even if it is a binding. */
+export const isValueless = ({ value }: Tag): boolean => !value;
 
 export const tagsByKey = (tags: readonly Tag[]): ReadonlyMap<string, Tag> => new Map(tags.map((tag) => [tag.key, tag]));
 
-/** Returns every key once, at its first position and with its last value. Events of older logs have empty values. */
+/** Returns every key once, at its first position and with its last value. */
 export const mergeTags = (tags: readonly Tag[], added: readonly Tag[] = []): readonly Tag[] => [
-  ...tagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value: valueOfTag(value) }))).values(),
+  ...tagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
 ];
 
 export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): readonly Tag[] => {
@@ -68,13 +64,20 @@ export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): read
   return tags.filter(({ key }) => !gone.has(key));
 };
 
-/** A tag before and after a request, if they differ: null for no tag with that key, an empty text for a flat tag. */
+/** The value of a tag before and after a request, if they differ: null for no tag, empty for a tag without a value. */
 export type BindingChange = { readonly key: string; readonly from: string | null; readonly to: string | null };
 
-/** Whether bindings are added to the present tags, overwriting by key, or replace all of them, flat ones too. */
+/** Whether bindings are added to the present tags, overwriting by key, or replace the present bindings. */
 export type BindingsHow = 'adding' | 'replacing';
 
-/** Returns what bindings change of the present tags, one entry for each key. */
+/**
+ * Returns what bindings change of the present tags, one entry for each key. A flat tag that the request names without a
+ * value stays flat.
+ *
+ * A list that replaces leaves flat tags alone: the Terraform provider sends only the bindings of a workspace whose flat
+ * tags it manages by their own path, and an empty list for `tags = {}`. A list that names a flat tag comes from a client
+ * that manages flat tags as bindings, so the list replaces those as well.
+ */
 export const bindingChanges = (
   tags: readonly Tag[],
   wanted: readonly Tag[],
@@ -83,8 +86,10 @@ export const bindingChanges = (
   const there = tagsByKey(tags);
   const bound = mergeTags(wanted);
   const kept = tagsByKey(bound);
-  const gone = how === 'adding' ? [] : tags.filter(({ key }) => !kept.has(key));
-  const changed = bound.filter(({ key, value }) => there.get(key)?.value !== value);
+  const replacesFlat = bound.some((tag) => isValueless(tag) && there.get(tag.key)?.value === null);
+  const isReplaced = ({ key, value }: Tag): boolean => !kept.has(key) && (value !== null || replacesFlat);
+  const gone = how === 'adding' ? [] : tags.filter(isReplaced);
+  const changed = bound.filter((tag) => textOf(there.get(tag.key)) !== textOf(tag));
   return [
     ...gone.map((tag) => ({ key: tag.key, from: textOf(tag), to: null })),
     ...changed.map((tag) => ({ key: tag.key, from: textOf(there.get(tag.key)), to: textOf(tag) })),
@@ -102,7 +107,8 @@ export const withBindings = (tags: readonly Tag[], changes: readonly BindingChan
 
 /** Refuses more than ten bindings with a value. */
 export const checkBindingsRoom = (tags: readonly Tag[], pointer: string): void => {
-  if (bindingsAmong(tags).length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
+  const withValue = tags.filter((tag) => !isValueless(tag));
+  if (withValue.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
 };
 
 export const checkNumber = (tags: number, pointer: string): void => {

@@ -180,7 +180,7 @@ describe('what a project binds', () => {
   });
 
   it('is ten keys at most', () => {
-    const ten = Array.from({ length: 10 }, (_, index): Tag => ({ key: `k${index}`, value: null }));
+    const ten = Array.from({ length: 10 }, (_, index): Tag => ({ key: `k${index}`, value: '' }));
     const most = 'cannot exceed 10 bindings per resource';
     given(born, env).when(bind(ten)).refuses('unprocessable', most, '/data');
     given(born, env)

@@ -131,7 +131,7 @@ const withTag = (state: Project, change: BindingChange): Project =>
   state.status === 'active' ? { ...state, tags: withBindings(state.tags, [change]) } : state;
 
 export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
-  version: 3,
+  version: 4,
   initial: { status: 'absent' },
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {

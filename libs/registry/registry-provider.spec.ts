@@ -68,9 +68,9 @@ describe('a registry provider', () => {
     const names = { name: 'aws', namespace: null };
     const [env, flat] = [
       { key: 'env', value: 'prod' },
-      { key: 'team', value: null },
+      { key: 'team', value: '' },
     ];
-    const tag = (...bindings: readonly { key: string; value: string | null }[]) =>
+    const tag = (...bindings: readonly { key: string; value: string }[]) =>
       ({ type: 'TagRegistryProvider', data: { bindings } }) as const;
     const tagged = (from: readonly (typeof env)[], to: readonly (typeof env | typeof flat)[]) =>
       ({ type: 'RegistryProviderTagsChanged', data: { ...names, from, to } }) as const;
@@ -83,7 +83,7 @@ describe('a registry provider', () => {
     given(created, tagged([], [env]))
       .when(tag())
       .yields(tagged([env], []));
-    const many = Array.from({ length: 11 }, (_, n) => ({ key: `k${n}`, value: null }));
+    const many = Array.from({ length: 11 }, (_, n) => ({ key: `k${n}`, value: '' }));
     given(created)
       .when(tag(...many))
       .refuses('unprocessable', 'cannot exceed 10 bindings per resource', '/data/relationships/tag-bindings/data');

@@ -1,6 +1,12 @@
 import { sql, type Sql } from '#kernel';
 import { grantedWorkspaces, organizationsWhere, type Actor } from '#access';
 
+/**
+ * Whether the row `t` of workspace_tags is in the family of flat tags: it is one, or a binding without a value. In the words
+ * of the partial indexes, which Postgres takes for nothing else (libs/workspaces/sql/010_tags_without_value.sql).
+ */
+export const IS_VALUELESS = sql.raw(`(t.value is null or t.value = '')`);
+
 /** The organization that flat tags are looked for in: in SQL `owner`, with whether the caller reads all workspaces there. */
 export const ownerWhere = (actor: Actor, condition: Sql, organizations: Sql = sql.raw('organizations')): Sql => sql`
   (select id, name, ${organizationsWhere(actor, 'read-workspace')} as whole from ${organizations}
@@ -13,7 +19,7 @@ export const ownerWhere = (actor: Actor, condition: Sql, organizations: Sql = sq
 export const seenTags = (actor: Actor, columns: Sql, where: Sql): Sql => {
   const part = (extent: Sql): Sql => sql`
     select ${columns} from workspace_tags t
-     where t.organization = owner.id and t.value is null and ${where} and ${extent}`;
+     where t.organization = owner.id and ${IS_VALUELESS} and ${where} and ${extent}`;
   const granted = sql`not owner.whole and t.workspace in (${grantedWorkspaces(actor)})`;
   return sql`${part(sql.raw('owner.whole'))} union all ${part(granted)}`;
 };

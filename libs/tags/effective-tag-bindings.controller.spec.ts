@@ -80,7 +80,9 @@ describe('what counts for a workspace', () => {
     const project = await projectWith({ env: 'prod' });
     const workspace = await workspaceIn(project);
     const tag = { data: [{ type: 'tags', attributes: { name: 'env' } }] };
+    const other = { data: [{ type: 'tags', attributes: { name: 'other' } }] };
     answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
+    answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, other), 204);
     expect(await told(workspace)).toEqual(['env=']);
     answered(await server.delete(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
     expect(await told(workspace)).toEqual([`env=prod of ${project}`]);
@@ -122,7 +124,11 @@ describe('brought along', () => {
     resources.map(({ type, id }) => ({ type, id }));
 
   it('with a workspace they are what their own endpoint answers with, and named by the document', async () => {
-    const workspace = await workspaceIn(await projectWith({ env: 'prod', team: 'core' }), { zone: 'a', env: 'test' });
+    const project = await projectWith({ env: 'prod', team: 'core', tier: '1' });
+    const workspace = await workspaceIn(project, { zone: 'a', env: 'test' });
+    const flat = { data: ['tier', 'fav'].map((name) => ({ type: 'tags', attributes: { name } })) };
+    answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flat), 204);
+    expect(await told(workspace)).toEqual(['zone=a', 'env=test', 'tier=', `team=core of ${project}`]);
     for (const type of ['tag-bindings', 'effective-tag-bindings']) {
       const { data, included } = (await get(`workspaces/${workspace}?include=${type}`)).body;
       expect(included).toEqual((await get(`workspaces/${workspace}/${type}`)).body.data);

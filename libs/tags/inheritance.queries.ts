@@ -13,11 +13,6 @@ export const IS_INHERITED = sql.raw(
   `not exists (select 1 from workspace_tags own where own.workspace = w.id and own.key = pt.key)`,
 );
 
-/** What the workspace `w` inherits from its project, as jsonb: `Tag[]` in order of insertion. */
-export const INHERITED_TAGS = sql`coalesce((
-  select jsonb_agg(jsonb_build_object('key', pt.key, 'value', pt.value) order by pt.added_in)
-    from project_tags pt where pt.project = w.project and ${IS_INHERITED}), '[]')`;
-
 /** What the project `p` binds, as jsonb: `Tag[]` in order of insertion. */
 export const PROJECT_TAGS = sql.raw(`coalesce((
   select jsonb_agg(jsonb_build_object('key', pt.key, 'value', pt.value) order by pt.added_in)

@@ -1,4 +1,4 @@
-import { sql, valueOfTag, type Projection } from '#kernel';
+import { sql, type Projection } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
 
 type Source =
@@ -13,7 +13,7 @@ export const projectTags: Projection<Source> = {
   on: {
     ProjectTagBound: ({ key, to }, { stream, organization, version, time, context }) => sql`
       insert into project_tags (project, organization, key, value, added_in, created_at, set_at, set_by)
-      values (${stream}, ${organization}, ${key}, ${valueOfTag(to)}, ${version}, ${time}, ${time}, ${sql.json(context.accessor)})
+      values (${stream}, ${organization}, ${key}, ${to}, ${version}, ${time}, ${time}, ${sql.json(context.accessor)})
       on conflict (project, key) do update
         set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by`,
     ProjectTagUnbound: ({ key }, { stream }) =>

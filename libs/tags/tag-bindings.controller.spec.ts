@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#kernel';
 import { organizationsSlice } from '#organizations';
@@ -16,6 +15,7 @@ import {
   makeTeam,
   makeWorkspace,
   refusalOf,
+  related,
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
@@ -169,9 +169,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
     expect(told).toEqual([
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '2', to: null }],
-      type === 'workspaces'
-        ? [id, updated, 'update', { change: 'tags', added: 'b' }]
-        : [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
+      [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '1', to: '2' }],
     ]);
   });
@@ -271,19 +269,27 @@ describe('bindings of a workspace beside its flat tags', () => {
     expect(await namesOf(id)).toEqual(['z', 'y', 'x', 'w']);
   });
 
-  it('are counted without them, and replaced together with them', async () => {
+  const withBindings = (...bindings: readonly (readonly [key: string, value?: string])[]) => ({
+    'tag-bindings': {
+      data: bindings.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+    },
+  });
+
+  it('are counted and replaced without them', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
     const relationships = { tags: tag(...names), 'tag-bindings': tagBindings({ y: '1' }) };
     const id = await makeWorkspace(server, 'acme', unique('flat'), {}, relationships);
-    const kept = Object.fromEntries(names.slice(1).map((name) => [name, '']));
-    const body = resource('workspaces', {}, { 'tag-bindings': tagBindings({ ...kept, z: '1' }) });
-    answered(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
-    expect(await namesOf(id)).toEqual([...names.slice(1), 'z']);
-    answered(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', {}, withoutTags)), 200);
-    expect(await namesOf(id)).toEqual([]);
+    const replace = async (...bindings: readonly (readonly [key: string, value?: string])[]) => {
+      const body = resource('workspaces', {}, withBindings(...bindings));
+      answered(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
+      return namesOf(id);
+    };
+    expect(await replace(['z', '1'])).toEqual([...names, 'z']);
+    expect(await replace()).toEqual(names);
+    // A client that names flat tags here manages them here.
+    const kept = names.slice(1).map((name) => [name] as const);
+    expect(await replace(...kept, ['z', '1'])).toEqual([...names.slice(1), 'z']);
   });
-
-  const withoutTags = { 'tag-bindings': { data: [] } };
 
   const shown = async (id: string) => {
     const path = `/api/v2/workspaces/${id}`;
@@ -299,29 +305,30 @@ describe('bindings of a workspace beside its flat tags', () => {
       effective: pairsIn(effective as Answer),
     };
   };
-  const onlyFlat = (...names: readonly string[]) => {
-    const pairs = names.map((name) => [name, '']);
-    return { names, flat: names, own: pairs, effective: pairs };
-  };
+  const onlyFlat = (...names: readonly string[]) => ({
+    names,
+    flat: names,
+    own: names.map((name) => [name, '']),
+    effective: [],
+  });
 
-  it('are flat tags if they have no value, in the requests that the Terraform provider sends', async () => {
+  it('leave flat tags as they are, in the requests that the Terraform provider sends for those', async () => {
     const id = await makeWorkspace(server, 'acme', unique('provider'), {}, { tags: tag('app', 'fav') });
     const path = `/api/v2/workspaces/${id}`;
-    const read = `${path}?include=effective_tag_bindings`;
-    // The provider reads every tag into `tags`, and sends all of them with each update; it leaves out empty values.
-    const update = async (): Promise<void> => {
-      const { included } = answered(await server.get(read), 200).body;
-      const data = included.map(({ attributes: { key } }: any) => ({ type: 'tag-bindings', attributes: { key } }));
-      const body = resource('workspaces', { description: unique('text') }, { 'tag-bindings': { data } });
-      answered(await server.patch(path, body), 200);
+    // The provider sends with each update what it has read into `tags` from an older server: every tag, without a value.
+    const update = async (...names: readonly string[]): Promise<void> => {
+      const bindings = withBindings(...names.map((name) => [name] as const));
+      answered(await server.patch(path, resource('workspaces', { description: unique('text') }, bindings)), 200);
     };
-    await update();
+    await update('app', 'fav');
     expect(await shown(id)).toEqual(onlyFlat('app', 'fav'));
     answered(await server.post(`${path}/relationships/tags`, tag('prod')), 204);
     answered(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
     expect(await shown(id)).toEqual(onlyFlat('app', 'prod'));
-    await update();
+    await update('app', 'prod');
     answered(await server.delete(`${path}/relationships/tags`, tag('app')), 204);
+    expect(await shown(id)).toEqual(onlyFlat('prod'));
+    await update();
     expect(await shown(id)).toEqual(onlyFlat('prod'));
     const all = answered(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
     expect(all).toMatchObject([{ attributes: { name: 'prod', 'instance-count': 1 } }]);
@@ -331,34 +338,83 @@ describe('bindings of a workspace beside its flat tags', () => {
       'WorkspaceTagRemoved',
       'WorkspaceUpdated',
       'WorkspaceTagRemoved',
+      'WorkspaceUpdated',
     ]);
   });
 
-  it.each([[{}], [{ value: null }], [{ value: '' }]])('are flat tags with %j, by each path', async (value) => {
+  it('are what the Terraform provider reads into `tags`, and its flat tags stay when they go', async () => {
+    const relationships = { tags: tag('fav', 'app'), ...withBindings(['k1', 'v1'], ['k2', ''], ['k3', 'v3']) };
+    const id = await makeWorkspace(server, 'acme', unique('both'), {}, relationships);
+    const path = `/api/v2/workspaces/${id}`;
+    const read = async () => {
+      const { data, included } = answered(await server.get(`${path}?include=effective_tag_bindings`), 200).body;
+      expect(data.relationships['effective-tag-bindings'].data).toHaveLength(included.length);
+      return included.map(({ attributes: { key, value } }: any) => [key, value]);
+    };
+    const update = async (...bindings: readonly (readonly [key: string, value?: string])[]): Promise<void> => {
+      answered(await server.patch(path, resource('workspaces', {}, withBindings(...bindings))), 200);
+    };
+    const all = [
+      ['k1', 'v1'],
+      ['k2', ''],
+      ['k3', 'v3'],
+    ];
+    expect(await read()).toEqual(all);
+    const flat = ['fav', 'app'].map((name) => [name, '']);
+    expect(await shown(id)).toEqual({
+      names: ['fav', 'app', 'k1', 'k2', 'k3'],
+      flat: ['fav', 'app', 'k2'],
+      own: [...flat, ...all],
+      effective: all,
+    });
+    // It leaves out empty values.
+    await update(['k1', 'v1'], ['k2']);
+    expect(await read()).toEqual(all.slice(0, 2));
+    await update(['k1', 'v1']);
+    expect(await read()).toEqual(all.slice(0, 1));
+    await update();
+    expect(await read()).toEqual([]);
+    expect(await shown(id)).toEqual(onlyFlat('fav', 'app'));
+    answered(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
+    expect(await shown(id)).toEqual(onlyFlat('app'));
+  });
+
+  it.each([[{}], [{ value: null }], [{ value: '' }]])('may have %j for a value, by each path', async (value) => {
     const valueless = (...keys: readonly string[]) => ({
       data: keys.map((key) => ({ type: 'tag-bindings', attributes: { key, ...value } })),
     });
+    const bare = (...keys: readonly string[]) => {
+      const pairs = keys.map((key) => [key, '']);
+      return { names: keys, flat: keys, own: pairs, effective: pairs };
+    };
     const name = 'x'.repeat(255);
     const id = await makeWorkspace(server, 'acme', unique('bare'), {}, { 'tag-bindings': valueless('a b', name) });
     const path = `/api/v2/workspaces/${id}`;
-    expect(await shown(id)).toEqual(onlyFlat('a b', name));
+    expect(await shown(id)).toEqual(bare('a b', name));
     const sent = answered(await server.patch(`${path}/tag-bindings`, valueless('c', name)), 200);
     expect(pairsIn(sent)).toEqual([
       ['c', ''],
       [name, ''],
     ]);
     answered(await server.post(`${path}/relationships/tag-bindings`, valueless('d')), 204);
+    const count = answered(await server.get(`/api/v2/organizations/acme/tags?q=${name}`), 200).body.data;
+    expect(count).toMatchObject([{ attributes: { name, 'instance-count': 1 } }]);
     answered(await server.delete(`${path}/relationships/tags`, tag('a b', 'c')), 204);
-    expect(await shown(id)).toEqual(onlyFlat(name, 'd'));
+    expect(await shown(id)).toEqual(bare(name, 'd'));
     await bindTags(server, `workspaces/${id}`, { d: '1' });
     expect((await shown(id)).flat).toEqual([name]);
     answered(await server.patch(`${path}/tag-bindings`, valueless('d')), 200);
-    expect(await shown(id)).toEqual(onlyFlat(name, 'd'));
+    expect(await shown(id)).toEqual(bare(name, 'd'));
     answered(await server.patch(`${path}/relationships/tag-bindings`, valueless('d')), 204);
-    expect(await shown(id)).toEqual(onlyFlat('d'));
+    expect(await shown(id)).toEqual(bare('d'));
+    answered(await server.delete('/api/v2/organizations/acme/tags', related('tags', await tagIdOf(id))), 204);
+    expect(await shown(id)).toEqual(bare());
   });
 
-  it('are flat tags in a log that has them with empty values', async () => {
+  const tagIdOf = async (id: string): Promise<string> =>
+    answered(await server.get(`/api/v2/workspaces/${id}/relationships/tags`), 200).body.data[0].id as string;
+
+  it('have no value in a log that has them with empty values', async () => {
     const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
     const organization = (await server.get('/api/v2/organizations/acme')).body.data.attributes['external-id'] as string;
     const events = [{ type: 'WorkspaceTagBound', data: { key: 'app', from: null, to: '' } }];
@@ -370,24 +426,9 @@ describe('bindings of a workspace beside its flat tags', () => {
       correlation: 'former',
       causation: null,
     });
-    expect(await shown(id)).toEqual(onlyFlat('app'));
+    expect(await shown(id)).toEqual({ ...onlyFlat('app'), effective: [['app', '']] });
     answered(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
     expect(await shown(id)).toEqual(onlyFlat());
-  });
-
-  it('become flat tags in tables that have them with empty values', async () => {
-    const project = await makeProject(server, 'acme', unique('former'));
-    await bindTags(server, `projects/${project}`, { app: '' });
-    const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
-    const files = ['../workspaces/sql/010_tags_without_value.sql', './sql/002_tags_without_value.sql'];
-    const migrations = await Promise.all(files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')));
-    await server.database.rows(sql`update views.workspace_tags set value = '' where workspace = ${id}`);
-    await server.database.rows(sql`update views.project_tags set value = '' where project = ${project}`);
-    for (const statement of migrations.join('').split(';')) await server.database.rows(sql.raw(statement));
-    expect(await shown(id)).toEqual(onlyFlat('app'));
-    expect(await server.database.rows(sql`select value from views.project_tags where project = ${project}`)).toEqual([
-      { value: null },
-    ]);
   });
 });
 

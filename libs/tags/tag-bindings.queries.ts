@@ -27,7 +27,15 @@ const INHERITED = sql`
          null::text as "forbiddenBy", 2 as rank, pt.added_in, 0 as ordinal
     from project_tags pt where pt.project = w.project and ${IS_INHERITED}`;
 
-const EFFECTIVE = sql`${OWN} union all ${INHERITED}`;
+/**
+ * What counts for it. The vendor shows no flat tags here, and the Terraform provider takes what it reads here for bindings
+ * that it manages: with flat tags among them its plans never become empty. A flat tag that overrides what the project binds
+ * is shown, because the workspace does not inherit that binding.
+ */
+const EFFECTIVE = sql`
+  ${OWN} and (t.value is not null
+              or exists (select 1 from project_tags pt where pt.project = w.project and pt.key = t.key))
+  union all ${INHERITED}`;
 
 /** What the project `p` binds. */
 const OF_PROJECT = sql.raw(`

@@ -2,6 +2,7 @@ import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { IS_VALUELESS } from './carried-tags.queries.js';
 import { workspacesTagged } from './reserved-tag-keys.queries.js';
 
 /** A workspace that lacks a value for reserved keys. */
@@ -26,7 +27,7 @@ const MISSING_KEYS = sql.raw(`array(
     left join workspace_tags t on t.workspace = w.id and t.key = rk.key
     left join project_tags pt on pt.project = w.project and pt.key = rk.key
    where rk.organization = w.organization
-     and case when t.key is null then pt.value else t.value end is null
+     and coalesce(case when t.key is null then pt.value else t.value end, '') = ''
    order by rk.key)`);
 
 /**
@@ -46,13 +47,13 @@ const gaps = (actor: Actor, { project, key }: GapFilter): Sql => {
       cross join lateral (
         select w.id, w.name
           from workspace_tags t join workspaces w on w.id = t.workspace
-         where t.organization = rk.organization and t.key = rk.key and t.value is null and ${seen}
+         where t.organization = rk.organization and t.key = rk.key and ${IS_VALUELESS} and ${seen}
         union all
         select w.id, w.name
           from projects p join workspaces w on w.project = p.id
          where p.organization = rk.organization and ${seen}
            and not exists (select 1 from project_tags pt
-                            where pt.project = p.id and pt.key = rk.key and pt.value is not null)
+                            where pt.project = p.id and pt.key = rk.key and pt.value <> '')
            and not exists (select 1 from ${workspacesTagged(sql.raw('rk.organization'), sql.raw('rk.key'))} t
                             where t.workspace = w.id)) lacking`;
 };

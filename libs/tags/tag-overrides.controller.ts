@@ -26,7 +26,7 @@ const tagOverrideResource = (row: TagOverrideRow): Resource => ({
     'project-name': row.projectName,
     key: row.key,
     value: row.value ?? '',
-    'project-value': row.projectValue ?? '',
+    'project-value': row.projectValue,
     'set-at': row.setAt,
     'set-by': row.setBy,
   },

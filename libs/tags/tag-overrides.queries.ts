@@ -13,7 +13,7 @@ export type TagOverrideRow = BoundTag & {
   readonly name: string;
   readonly project: string;
   readonly projectName: string;
-  readonly projectValue: string | null;
+  readonly projectValue: string;
 };
 
 /** What a key is about, as far as the caller sees it: workspaces that override it, projects that bind it, and what is in those. */

@@ -1,14 +1,5 @@
 import { z } from 'zod';
-import {
-  checkAll,
-  checkBindings,
-  checkFlatTag,
-  checkNumber,
-  IN_OWNER,
-  unprocessable,
-  valueOfTag,
-  type Tag,
-} from '#kernel';
+import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, unprocessable, type Tag } from '#kernel';
 import { ID, parseBody, typeOf } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
@@ -36,7 +27,7 @@ export const flatTagsInput = z.object({
 
 /** `pointer` says where in the request they stood. */
 const checked = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
-  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: valueOfTag(value) }));
+  const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
   checkBindings(bindings, pointer);
   return bindings;
 };

@@ -11,7 +11,7 @@ import {
   type Grant,
 } from '#access';
 import { limitOf, type Listed, type Page } from '#json-api';
-import { ownerWhere, seenTags } from './carried-tags.queries.js';
+import { IS_VALUELESS, ownerWhere, seenTags } from './carried-tags.queries.js';
 
 export type TagRow = {
   readonly organization: string;
@@ -48,7 +48,7 @@ export const tagsOfWorkspace = async (
   const places = sql`
     select w.id, w.organization, ${grantsOnWorkspace(actor, 'w')} as grants
       from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
-  const own = sql`t.workspace = w.id and t.value is null and ${isLike(search)}`;
+  const own = sql`t.workspace = w.id and ${IS_VALUELESS} and ${isLike(search)}`;
   const found = await database.slowRows<Found & { readonly grants: readonly Grant[] }>(
     actor,
     sql`

@@ -1,5 +1,5 @@
-export { nameOfTag, namesOfTags, ownerWhere } from './carried-tags.queries.js';
-export { fixedKeys, fixedKeysChanged, INHERITED_TAGS, PROJECT_TAGS } from './inheritance.queries.js';
+export { IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere } from './carried-tags.queries.js';
+export { fixedKeys, fixedKeysChanged, PROJECT_TAGS } from './inheritance.queries.js';
 export { tagBindingId } from './tag-bindings.document.js';
 export { bindingsOfProjects, bindingsOfWorkspaces, type BindingRow } from './tag-bindings.queries.js';
 export { relatedEffectiveTagBindings, relatedProjectTagBindings, relatedTagBindings } from './tag-bindings.related.js';

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Place } from '#access';
-import { fixedKeys, nameOfTag, namesOfTags, ownerWhere, type TagNames } from '#tags/to-tags';
+import { fixedKeys, IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere, type TagNames } from '#tags/to-tags';
 import type { FixedKey } from './tags.js';
 
 /** A workspace that is to have a tag. */
@@ -28,8 +28,8 @@ export const taggingOf = async (
   tag: string,
   workspaces: readonly string[],
 ): Promise<Tagging> => {
-  const home = sql`id in (select organization from workspace_tags
-                           where value is null and views.tag_id(organization, key) = ${tag} limit 1)`;
+  const home = sql`id in (select t.organization from workspace_tags t
+                           where ${IS_VALUELESS} and views.tag_id(t.organization, t.key) = ${tag} limit 1)`;
   const row = await database.row<Tagging>(sql`
     select tag.name, owner.id as organization, so.version as "organizationVersion",
            coalesce((
@@ -74,7 +74,7 @@ const removalFrom = (step: Sql, after: string, most: number): Sql => sql`
                      from unnest(step.names) as wanted (name)
                      cross join lateral (
                        select t.workspace from workspace_tags t
-                        where t.organization = step.organization and t.key = wanted.name and t.value is null
+                        where t.organization = step.organization and t.key = wanted.name and ${IS_VALUELESS}
                           and t.workspace > ${after} and t.workspace <> all (step."lastIds")
                         order by t.workspace limit ${most}) few
                     order by few.workspace limit ${most}) next), '[]') as carriers,
@@ -96,7 +96,7 @@ export const removalOf = async (
                             from unnest(named.names) as wanted (name)
                             cross join lateral (
                               select t.workspace from workspace_tags t
-                               where t.organization = named.organization and t.key = wanted.name and t.value is null
+                               where t.organization = named.organization and t.key = wanted.name and ${IS_VALUELESS}
                                order by t.workspace desc limit 1) one) as "lastIds"
       from (select found.*, array(select value from jsonb_each_text(found."tagNames")) as names
               from (select o.id as organization, so.version as "organizationVersion",

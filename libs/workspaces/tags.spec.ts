@@ -71,42 +71,78 @@ describe('the bindings of a workspace', () => {
       .when(bind(pairs(['team', 'core'], ['env', 'test'], ['team', 'Core '])))
       .yields(bound('team', null, 'Core '), bound('env', 'prod', 'test')));
 
-  it('are replaced by the list that comes with the workspace, flat tags among them', () => {
-    const changes = [removed('flat'), unbound('env', 'prod'), bound('team', null, 'core')];
+  it('are replaced by the list that comes with the workspace, and flat tags stay', () => {
+    const changes = [unbound('env', 'prod'), bound('team', null, 'core')];
     given(born)
       .when(replace(pairs(['team', 'core'])))
       .yields(...changes);
     given(born)
       .when(bind(pairs(['team', 'core']), {}, 'replacing'))
       .yields(...changes);
-    given(born)
-      .when(replace([flat('flat'), flat('new')]))
-      .yields(unbound('env', 'prod'), added('new'));
+    given(born, added('fav'))
+      .when(replace(pairs(['flat', '1'])))
+      .yields(unbound('env', 'prod'), bound('flat', '', '1'));
   });
 
+  it('are replaced together with the flat tags if the list names one of those without a value', () =>
+    given(born, added('fav'))
+      .when(replace(pairs(['flat', ''], ['new', ''])))
+      .yields(unbound('env', 'prod'), removed('fav'), bound('new', null, '')));
+
+  it('may have no value: the list that replaces removes them if it does not name them', () => {
+    given(born)
+      .when(bind(pairs(['new', ''])))
+      .yields(bound('new', null, ''));
+    given(born, bound('new', null, ''))
+      .when(replace(pairs(['new', ''])))
+      .yields(unbound('env', 'prod'));
+    given(born, bound('new', null, ''))
+      .when(replace(pairs(['env', 'prod'])))
+      .yields(unbound('new', ''));
+    given(born, bound('new', null, ''))
+      .when(add(['new']))
+      .yields();
+  });
+
+  it('leave a flat tag flat if the new workspace names it without a value, too', () =>
+    given()
+      .when(create(['a', 'b'], pairs(['b', ''], ['c', ''])))
+      .yields({
+        type: 'WorkspaceCreated',
+        data: {
+          project: 'prj-1',
+          name: 'one',
+          settings: DEFAULT_SETTINGS,
+          tags: [flat('a'), flat('b'), ...pairs(['c', ''])],
+        },
+      }));
+
   it('are all taken by an empty list, and left alone by none', () => {
-    given(born).when(replace([])).yields(removed('flat'), unbound('env', 'prod'));
+    given(born).when(replace([])).yields(unbound('env', 'prod'));
     given(born).when(update({})).yields();
     given(born).when(bind([])).yields();
   });
 
   it('yield nothing if the request names the present tags', () => {
     given(born)
-      .when(replace([...pairs(['env', 'prod']), flat('flat')]))
+      .when(replace(pairs(['env', 'prod'], ['flat', ''])))
+      .yields();
+    given(born)
+      .when(replace(pairs(['env', 'prod'])))
       .yields();
     given(born)
       .when(bind(pairs(['env', 'prod'])))
       .yields();
     given(born)
-      .when(bind([flat('flat')]))
+      .when(bind(pairs(['flat', ''])))
       .yields();
   });
 
-  it('are flat tags if they have no value, and keep their position when they get or lose one', () => {
+  it('keep their position when they get or lose a value, and are made of a flat tag that gets one', () => {
     given(born)
-      .when(bind([flat('env'), ...pairs(['flat', '1'])]))
+      .when(bind(pairs(['env', ''], ['flat', '1'])))
       .yields(bound('env', 'prod', ''), bound('flat', '', '1'));
-    expect(tagsAfter(bound('flat', '', '1'), bound('env', 'prod', ''))).toEqual([...pairs(['flat', '1']), flat('env')]);
+    expect(tagsAfter(bound('flat', '', '1'), bound('env', 'prod', ''))).toEqual(pairs(['flat', '1'], ['env', '']));
   });
 
   it('keep their place when their value changes, and come last when they are bound again', () => {
@@ -134,7 +170,7 @@ describe('the bindings of a workspace', () => {
       .refuses('unprocessable', most, OWN);
     given(born)
       .when(replace(numbered(0, 10)))
-      .yields(removed('flat'), unbound('env', 'prod'), ...numbered(0, 10).map(({ key }) => bound(key, null, 'v')));
+      .yields(unbound('env', 'prod'), ...numbered(0, 10).map(({ key }) => bound(key, null, 'v')));
   });
 });
 
@@ -157,13 +193,13 @@ describe('flat tags of a workspace', () => {
       .when(add(['t7', 'flat']))
       .yields();
     given(born, ...many)
-      .when(bind([flat('one-more')]))
+      .when(bind(pairs(['one-more', ''])))
       .refuses('unprocessable', 'cannot exceed 500 tags per workspace', '/data');
     given(born, ...many)
-      .when(replace(names.map(flat)))
+      .when(replace(names.map((key) => ({ key, value: '' }))))
       .yields(removed('flat'), unbound('env', 'prod'));
     given()
-      .when(create([...names, 'one'], [flat('two')]))
+      .when(create([...names, 'one'], pairs(['two', ''])))
       .refuses('unprocessable', 'cannot exceed 500 tags per workspace', '/data/relationships/tags/data');
   });
 
@@ -180,7 +216,7 @@ describe('a key that the project binds, and lets nobody override', () => {
       .when(create([], env, fixing('env')))
       .refuses('unprocessable', LOCKED, `${OWN}/1/attributes/key`);
     given()
-      .when(create([], [flat('team'), flat('env')], fixing('env')))
+      .when(create([], pairs(['team', ''], ['env', '']), fixing('env')))
       .refuses('unprocessable', LOCKED, `${OWN}/1/attributes/key`);
     given()
       .when(create(['flat', 'env'], [], fixing('env')))
@@ -220,12 +256,12 @@ describe('a key that the project binds, and lets nobody override', () => {
       .when(bind(pairs(['env', 'prod'], ['team', 'core']), around))
       .yields(bound('team', null, 'core'));
     given(born)
-      .when(replace([...pairs(['env', 'prod']), flat('flat')], around))
+      .when(replace(pairs(['env', 'prod'], ['flat', '']), around))
       .yields();
     given(born)
       .when(add(['flat', 'env'], around))
       .yields();
-    given(born).when(replace([], around)).yields(removed('flat'), unbound('env', 'prod'));
+    given(born).when(replace([], around)).yields(unbound('env', 'prod'));
   });
 
   it('is not taken along to that project, by whichever request', () => {
@@ -241,11 +277,10 @@ describe('a key that the project binds, and lets nobody override', () => {
     given(born).when(replace(same, to)).refuses('unprocessable', LOCKED, `${OWN}/0/attributes/key`);
     given(born)
       .when(replace([], to))
-      .yields(
-        { type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } },
-        removed('flat'),
-        unbound('env', 'prod'),
-      );
+      .yields({ type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } }, unbound('env', 'prod'));
+    given(born)
+      .when(replace([], { ...to, ...fixing('flat') }))
+      .refuses('unprocessable', 'Key flat', PROJECT);
   });
 
   it('is nothing to a workspace that is there already', () =>
@@ -263,13 +298,13 @@ describe('tags that an older log tells of several at a time', () => {
       ),
     ).toEqual([...pairs(['env', 'test']), flat('new')]));
 
-  it('are flat if their values are empty', () => {
+  it('are bindings without a value if their values are empty', () => {
     const { data } = born as Extract<WorkspaceEvent, { type: 'WorkspaceCreated' }>;
     const { state } = given(
       { type: 'WorkspaceCreated', data: { ...data, tags: pairs(['a', '']) } },
       { type: 'WorkspaceTagged', data: { tags: pairs(['b', '']) } },
       bound('c', null, ''),
     );
-    expect(state).toMatchObject({ tags: [flat('a'), flat('b'), flat('c')] });
+    expect(state).toMatchObject({ tags: pairs(['a', ''], ['b', ''], ['c', '']) });
   });
 });

@@ -1,8 +1,8 @@
 import {
   bindingChanges,
   checkBindingsRoom,
-  flatAmong,
   IN_OWNER,
+  isValueless,
   mergeTags,
   placeOfKey,
   Refused,
@@ -19,15 +19,14 @@ import {
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
 /**
- * One event for each tag: a PATCH of three bindings yields three. A flat tag is added and removed under its own events,
- * whether the request calls it a tag or a binding without a value.
+ * One event for each tag: a PATCH of three bindings yields three. Requests for flat tags and for bindings have their own
+ * events; the removal of a flat tag is the same event from both.
  */
 export type TagEvent =
   | Message<'WorkspaceTagAdded', { name: string }>
   | Message<'WorkspaceTagRemoved', { name: string }>
-  /** `from`: null for no tag with that key, empty for a flat one (older events have null there). `to`: empty for a flat one. */
+  /** `from`: null for no tag with that key, empty for one without a value, flat or not (older events have null for flat). */
   | Message<'WorkspaceTagBound', { key: string; from: string | null; to: string }>
-  /** `from` is empty in older events, for a tag without a value. */
   | Message<'WorkspaceTagUnbound', { key: string; from: string }>
   | FormerTagEvent;
 
@@ -76,20 +75,16 @@ const refusalOf = ({ key, project, reservedTagKey }: FixedKey): string =>
   'workspaces in the project cannot bind it';
 
 const checkFlatRoom = (tags: readonly Tag[], at: string): void => {
-  if (flatAmong(tags).length > MAX_TAGS) {
+  if (tags.filter(isValueless).length > MAX_TAGS) {
     throw unprocessable(`cannot exceed ${MAX_TAGS} tags per workspace`, at);
   }
 };
 
-const eventOf = ({ key, from, to }: BindingChange): TagEvent => {
-  if (to === null) {
-    return from
-      ? { type: 'WorkspaceTagUnbound', data: { key, from } }
-      : { type: 'WorkspaceTagRemoved', data: { name: key } };
-  }
-  return to === '' && from === null
-    ? { type: 'WorkspaceTagAdded', data: { name: key } }
-    : { type: 'WorkspaceTagBound', data: { key, from, to } };
+const eventOf = ({ key, from, to }: BindingChange, isFlat: boolean): TagEvent => {
+  if (to !== null) return { type: 'WorkspaceTagBound', data: { key, from, to } };
+  return isFlat
+    ? { type: 'WorkspaceTagRemoved', data: { name: key } }
+    : { type: 'WorkspaceTagUnbound', data: { key, from: from ?? '' } };
 };
 
 /** Returns the events of bindings that a request adds or replaces; `at` locates them in its body. */
@@ -105,11 +100,15 @@ export const bind = (
     checkBindingsRoom(after, at);
     checkFlatRoom(after, at);
   }
-  return changes.map(eventOf);
+  const there = tagsByKey(tags);
+  return changes.map((change) => eventOf(change, there.get(change.key)?.value === null));
 };
 
 /** Where the document of a workspace names its project. */
 const MOVED_AT = '/data/relationships/project/data/id';
+
+const tagsWith = (tags: readonly Tag[], bindings: readonly Tag[], how: BindingsHow): readonly Tag[] =>
+  withBindings(tags, bindingChanges(tags, bindings, how));
 
 const keysOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ key }) => key);
 
@@ -118,7 +117,7 @@ export type NewTags = { readonly names: readonly string[]; readonly bindings: re
 
 /** Returns the tags of a new workspace: the flat ones first. Throws if its project fixes one of their keys. */
 export const tagsOfNew = ({ names, bindings }: NewTags, fixed: readonly FixedKey[]): readonly Tag[] => {
-  const tags = mergeTags(names.map(flat), bindings);
+  const tags = tagsWith(mergeTags(names.map(flat)), bindings, 'adding');
   checkOverrides(keysOf(tags), fixed, (key) =>
     keysOf(bindings).includes(key)
       ? placeOfKey(IN_OWNER.bindings, bindings, key)
@@ -137,8 +136,9 @@ export const checkTaken = (
   }: { readonly bindings: readonly Tag[] | undefined; readonly movedAt: string | undefined },
   fixed: readonly FixedKey[],
 ): void => {
-  checkOverrides(keysOf(bindings ?? tags), fixed, (key) =>
-    bindings ? placeOfKey(IN_OWNER.bindings, bindings, key) : movedAt,
+  const taken = bindings ? tagsWith(tags, bindings, 'replacing') : tags;
+  checkOverrides(keysOf(taken), fixed, (key) =>
+    bindings && keysOf(bindings).includes(key) ? placeOfKey(IN_OWNER.bindings, bindings, key) : movedAt,
   );
 };
 
@@ -156,7 +156,7 @@ export const tagDecisions: Table<TagCommand, [state: ActiveWorkspace], readonly 
   RemoveTags: ({ names }, { tags }) => {
     const unwanted = new Set(names);
     return tags
-      .filter(({ key, value }) => value === null && unwanted.has(key))
+      .filter((tag) => isValueless(tag) && unwanted.has(tag.key))
       .map(({ key }) => ({ type: 'WorkspaceTagRemoved', data: { name: key } }));
   },
   BindTags: ({ bindings, how, fixed = [] }, { tags }) => bind(tags, { bindings, how, at: '/data' }, fixed),

@@ -6,7 +6,6 @@ import {
   differences,
   IN_OWNER,
   isNothing,
-  mergeTags,
   notFound,
   personIn,
   Refused,
@@ -93,7 +92,7 @@ export type WorkspaceCommand =
         project?: string | undefined;
         /** Where the request says that it moves; the project that its document names where this is missing. */
         movedAt?: string;
-        /** They replace all tags that it has. */
+        /** They replace the bindings that it has (bindingChanges). */
         bindings?: readonly Tag[] | undefined;
       }
     >
@@ -211,7 +210,7 @@ const decideSshKey = (
 };
 
 export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
-  version: 5,
+  version: 6,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
@@ -246,7 +245,7 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
       project,
       name,
       settings,
-      tags: mergeTags(tags),
+      tags,
       sshKey: null,
       lock: null,
       stateHead: NO_STATE,

@@ -1,3 +1,4 @@
+import { tagsByKey, type Tag } from '#kernel';
 import { may, type Identity, type Person } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from './auto-destroy.js';
@@ -55,15 +56,19 @@ type Includes = ReadonlySet<string> | null | undefined;
 
 /** Only links, unless the bindings come along: then clients find them by their identifiers. */
 const bindingsOf = (
-  { id, project, tags, inheritedTags }: WorkspaceRow,
+  { id, project, tags, projectTags }: WorkspaceRow,
   type: 'tag-bindings' | 'effective-tag-bindings',
   includes: Includes,
 ): Relationship => {
   const link = linkTo(`/api/v2/workspaces/${id}/${type}`);
   if (!includes?.has(type.replaceAll('-', '_'))) return link;
-  const own = tags.map(({ key }) => tagBindingId(id, key));
-  const inherited = inheritedTags.map(({ key }) => tagBindingId(project, key));
-  return { ...toMany(type, type === 'tag-bindings' ? own : [...own, ...inherited]), ...link };
+  const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => tagBindingId(owner, key));
+  if (type === 'tag-bindings') return { ...toMany(type, idsOf(id, tags)), ...link };
+  const [own, inProject] = [tagsByKey(tags), tagsByKey(projectTags)];
+  // As its own endpoint shows them (libs/tags/tag-bindings.queries.ts).
+  const effective = tags.filter(({ key, value }) => value !== null || inProject.has(key));
+  const inherited = projectTags.filter(({ key }) => !own.has(key));
+  return { ...toMany(type, [...idsOf(id, effective), ...idsOf(project, inherited)]), ...link };
 };
 
 /** An organization's token stands for a user whom no address shows. */

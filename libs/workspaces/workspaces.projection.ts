@@ -86,10 +86,7 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   },
 };
 
-/**
- * Returns one statement for all of them. A key keeps its place in the order of insertion when its value changes. Events of
- * older logs have an empty value for a tag without one: the table has null.
- */
+/** Returns one statement for all of them. A key keeps its place in the order of insertion when its value changes. */
 const setTags = (
   tags: readonly Tag[],
   { stream, organization, version, time, context: { accessor } }: Recorded,
@@ -98,7 +95,7 @@ const setTags = (
   return [
     sql`
       insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at, set_by)
-      select ${stream}, ${organization}, t.key, nullif(t.value, ''), ${version}::bigint, t.ordinal - 1, ${time}::timestamptz,
+      select ${stream}, ${organization}, t.key, t.value, ${version}::bigint, t.ordinal - 1, ${time}::timestamptz,
              ${time}::timestamptz, ${sql.json(accessor)}::jsonb
         from rows from (jsonb_to_recordset(${sql.json(tags)}::jsonb) as (key text, value text))
              with ordinality as t (key, value, ordinal)

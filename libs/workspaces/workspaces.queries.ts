@@ -14,7 +14,7 @@ import {
 import { usablePoolVersion } from '#agents/to-agents';
 import { asOf } from '#history/to-history';
 import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
-import { fixedKeys, INHERITED_TAGS, namesOfTags, type TagNames } from '#tags/to-tags';
+import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tags/to-tags';
 import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
@@ -50,8 +50,8 @@ export type WorkspaceRow = {
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
-  /** What its project binds, and it does not override. */
-  readonly inheritedTags: readonly Tag[];
+  /** What its project binds, overridden or not. */
+  readonly projectTags: readonly Tag[];
   readonly currentConfigurationVersion: string | null;
   readonly currentStateVersion: string | null;
   readonly resourceCount: number;
@@ -78,7 +78,7 @@ const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.projec
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,
-  ${INHERITED_TAGS} as "inheritedTags",
+  ${PROJECT_TAGS} as "projectTags",
   array(select s.id from state_version_outputs s where s.state_version = w.current_state_version order by s.name) as outputs,
   array(select v.id from variables v where v.owner = w.id order by v.key, v.category) as variables,
   (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null

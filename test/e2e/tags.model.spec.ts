@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** By key, in order of insertion; null is a flat tag, which is also a binding without a value. */
+/** By key, in order of insertion; null is a flat tag, and an empty text a binding without a value. */
 type Tags = Map<string, string | null>;
 type Workspace = { readonly id: string; readonly name: string; project: number; tags: Tags };
 type Reserved = { readonly id: string; key: string; fixed: boolean };
@@ -38,19 +38,29 @@ const isFixed = (model: Model, project: number, keys: Iterable<string>): boolean
 
 type Bindings = readonly (readonly [key: string, value: string])[];
 
-/** What bindings make of tags: of two with a key the later one counts, and a key keeps its place. */
+/**
+ * What bindings make of tags: of two with a key the later one counts, and a key keeps its place. A flat tag stays flat
+ * without a value; a list that replaces leaves flat tags alone unless it names one like this.
+ */
 const bound = (tags: Tags, bindings: Bindings, how: How): Tags => {
   const wanted = new Map(bindings);
-  const kept = [...tags].filter(([key]) => how === 'adding' || wanted.has(key));
-  const all: Tags = new Map(kept);
-  for (const [key, value] of wanted) all.set(key, value || null);
+  const staysFlat = (key: string): boolean => tags.get(key) === null && wanted.get(key) === '';
+  const keepsFlat = how === 'adding' || ![...wanted.keys()].some(staysFlat);
+  const all: Tags = new Map(
+    [...tags].filter(([key, value]) => how === 'adding' || wanted.has(key) || (value === null && keepsFlat)),
+  );
+  for (const [key, value] of wanted) if (!staysFlat(key)) all.set(key, value);
   return all;
 };
 
 const changedBy = (before: Tags, after: Tags): string[] =>
   [...after].filter(([key, value]) => before.get(key) !== value).map(([key]) => key);
 
-const effective = (
+/** Whether it is in the family of flat tags: a binding without a value is shown and removed like one. */
+const isCarried = (tags: Tags, name: string): boolean => tags.has(name) && !tags.get(name);
+
+/** What counts, flat tags as well: lists by tags find all of it. */
+const counting = (
   model: Model,
   { tags, project }: Workspace,
 ): readonly (readonly [string, string | null, boolean])[] => {
@@ -58,15 +68,19 @@ const effective = (
   return [...[...tags].map((tag) => [...tag, false] as const), ...inherited.map((tag) => [...tag, true] as const)];
 };
 
+/** Of flat tags only those are effective bindings that override what the project binds. */
+const effective = (model: Model, one: Workspace): ReturnType<typeof counting> =>
+  counting(model, one).filter(([name, value]) => value !== null || model.projects[one.project]?.tags.has(name));
+
 const carriersOf = ({ workspaces }: Model, name: string): Workspace[] =>
-  workspaces.filter(({ tags }) => tags.get(name) === null);
+  workspaces.filter(({ tags }) => isCarried(tags, name));
 
 // ---- what is done
 
 const KEYS = ['env', 'team', 'tier', 'zone'] as const;
 const key = fc.constantFrom(...KEYS);
 const keys = fc.uniqueArray(key, { maxLength: 2 });
-const bindings: fc.Arbitrary<Bindings> = fc.array(fc.tuple(key, fc.constantFrom('x', 'y')), { maxLength: 3 });
+const bindings: fc.Arbitrary<Bindings> = fc.array(fc.tuple(key, fc.constantFrom('', 'x', 'y')), { maxLength: 3 });
 const project = fc.nat(1);
 const workspace = fc.nat(3);
 const place = fc.constantFrom('document', 'collection', 'relationship');
@@ -194,7 +208,7 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const answer = await server.delete(path, namedBy(model, names, byId));
     if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
     answered(answer, 204);
-    for (const name of names) if (one.tags.get(name) === null) one.tags.delete(name);
+    for (const name of names) if (isCarried(one.tags, name)) one.tags.delete(name);
   },
 
   tagAll: async (model, { key: name, of }) => {
@@ -285,7 +299,7 @@ type Filter = readonly (readonly [key: string, value: string])[];
 
 const matches = (model: Model, one: Workspace, filter: Filter): boolean =>
   filter.every(([name, value]) =>
-    effective(model, one).some((tag) => tag[0] === name && (value === '' || tag[1] === value)),
+    counting(model, one).some((tag) => tag[0] === name && (value === '' || tag[1] === value)),
   );
 
 /** What a list shows: names with their tags of their own, and how many there are. */
