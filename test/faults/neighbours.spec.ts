@@ -41,6 +41,7 @@ const ATTACKS = [
   'variables with long values',
   'slow requests on 300 connections',
   'unfinished bodies on 300 connections',
+  'pipelined requests on 200 connections',
   'wrong tokens',
   'one token without a pause',
   'renames',
