@@ -5,6 +5,7 @@ import type { Protocol } from '#provider-release/rules';
 import { PLATFORMS_MOST } from './registry-provider-platform.js';
 import {
   registryProviderVersion,
+  VERSIONS_MOST,
   type RegistryProviderVersionCommand,
   type RegistryProviderVersionEvent,
 } from './registry-provider-version.js';
@@ -67,10 +68,12 @@ const published = (...platforms: readonly string[]): RegistryProviderVersionEven
 });
 const deleted: RegistryProviderVersionEvent = { type: 'RegistryProviderVersionDeleted', data: OF };
 
-const create = (changes: { version?: string; keyId?: string; protocols?: readonly Protocol[] | null } = {}) =>
+const create = (
+  changes: { version?: string; keyId?: string; protocols?: readonly Protocol[] | null; siblings?: number } = {},
+) =>
   ({
     type: 'CreateVersion',
-    data: { ...OF, provider: 'prov-1', keyId: KEY, protocols: ['5.0'], ...changes },
+    data: { ...OF, provider: 'prov-1', keyId: KEY, protocols: ['5.0'], siblings: 0, ...changes },
   }) as const;
 const acceptShasums = (flaw: string | null = null, sums: Readonly<Record<string, string>> = listed) =>
   ({ type: 'AcceptShasums', data: { ...SUMS, listed: sums, flaw } }) as const;
@@ -83,6 +86,15 @@ const deletePlatform = ({ platform }: Facts) => ({ type: 'DeletePlatform', data:
 const deleteVersion = { type: 'DeleteVersion', data: {} } as const;
 
 describe('a version of a provider', () => {
+  it('is refused when the provider has 10,000 versions', () => {
+    given()
+      .when(create({ siblings: VERSIONS_MOST - 1 }))
+      .yields(created);
+    given()
+      .when(create({ siblings: VERSIONS_MOST }))
+      .refuses('unprocessable', 'at most 10000 versions', '/data/attributes/version');
+  });
+
   it('is created, once, with its protocols in one order and each once', () => {
     given().when(create()).yields(created);
     given()

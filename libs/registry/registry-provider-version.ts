@@ -46,7 +46,11 @@ export type RegistryProviderVersionEvent =
   | Message<'RegistryProviderVersionDeleted', Of>;
 
 export type RegistryProviderVersionCommand =
-  | Message<'CreateVersion', Of & { provider: string; keyId: string; protocols: readonly Protocol[] | null }>
+  /** `siblings`: how many versions the provider has already. */
+  | Message<
+      'CreateVersion',
+      Of & { provider: string; keyId: string; protocols: readonly Protocol[] | null; siblings: number }
+    >
   /** `flaw`: why the signature is none of these checksums; null where it is, or one of the two is not here yet. */
   | Message<'AcceptShasums', StoredFile & { listed: Checksums; flaw: string | null }>
   | Message<'AcceptSignature', StoredFile & { flaw: string | null }>
@@ -90,6 +94,18 @@ const alreadyUploaded = (what: string) => conflict(`${what} has been uploaded al
 /** No schema lets it through as a key: the log would tell less than was decided on. */
 const checkKeepable = (listed: Checksums): void => {
   if (Object.hasOwn(listed, '__proto__')) throw unprocessable('SHA256SUMS lists a file called __proto__');
+};
+
+/** Clients install from one document that lists all versions. It is built on the event loop. */
+export const VERSIONS_MOST = 10_000;
+
+const checkVersionsRoom = (siblings: number): void => {
+  if (siblings >= VERSIONS_MOST) {
+    throw unprocessable(
+      `A provider can have at most ${VERSIONS_MOST} versions. Delete versions that are not used`,
+      'version',
+    );
+  }
 };
 
 const checkProtocols = (protocols: readonly Protocol[]): void => {
@@ -148,12 +164,13 @@ export const registryProviderVersion: Decider<
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateVersion: ({ provider, name, version, keyId, protocols }, state) => {
+    CreateVersion: ({ provider, name, version, keyId, protocols, siblings }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider version exists already');
       // Null is what go-tfe sends for none (clients.md §1).
       const named = protocols ?? DEFAULT_PROTOCOLS;
       checkAll(
         () => checkVersion(version),
+        () => checkVersionsRoom(siblings),
         () => checkKeyId(keyId),
         () => checkProtocols(named),
       );

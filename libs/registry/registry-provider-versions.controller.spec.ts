@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#kernel';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {
   addKey,
@@ -59,6 +60,20 @@ const create = (attributes: object, api: Api = server): Promise<Answer> =>
   api.post(PATH, versionBody('1.0.0', attributes));
 
 describe('a version', () => {
+  it('is refused when its provider has 10,000 versions', async () => {
+    const provider = await makeProvider(server, 'neighbour', 'full');
+    const path = pathOfVersions('neighbour', 'full');
+    await server.database.rows(sql`
+      insert into registry_provider_versions
+             (id, provider, organization, version, precedence, key_id, protocols, created_at, updated_at)
+      select 'provver-full' || n, p.id, p.organization, '0.0.' || n, '0.0.' || n, '', '[]', now(), now()
+        from registry_providers p, generate_series(1, 9999) n where p.id = ${provider}`);
+    answered(await server.post(path, versionBody('1.0.0')), 201);
+    expect(detailOf(answered(await server.post(path, versionBody('1.0.1')), 422))).toContain('at most 10000 versions');
+    await server.database.rows(sql`delete from registry_provider_versions where id like 'provver-full%'`);
+    answered(await server.post(path, versionBody('1.0.1')), 201);
+  });
+
   it('is created, and shown by its path and in the list as the same document, with links to upload to', async () => {
     const asked = versionBody('1.2.3-beta.1', { 'key-id': signer.keyId, protocols: ['6.0', '5.0', '5.0'] });
     const { body } = answered(await server.post(PATH, asked), 201);

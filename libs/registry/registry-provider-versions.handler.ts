@@ -88,8 +88,8 @@ export class CreateRegistryProviderVersionHandler implements ICommandHandler<Cre
           ...unborn(id, registryProviderVersion),
           place: await placeForVersion(this.store.database, actor, path),
         }),
-        command: ({ place: { provider, providerName: name } }) =>
-          ({ type: 'CreateVersion', data: { provider, name, ...asked } }) as const,
+        command: ({ place: { provider, providerName: name, siblings } }) =>
+          ({ type: 'CreateVersion', data: { provider, name, siblings, ...asked } }) as const,
         organization: ({ place }) => place.organization,
         holding: ({ place }) => heldBy(place),
         context: contextOf(actor),

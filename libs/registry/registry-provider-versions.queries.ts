@@ -120,14 +120,18 @@ const placeColumns = sql.raw(`
 const PLACE_STREAMS = sql.raw(`join event_store.streams so on so.stream = o.id
   join event_store.streams sp on sp.stream = p.id`);
 
+/** `siblings`: how many versions the provider has. */
+export type PlaceForNewVersion = PlaceForVersion & { readonly siblings: number };
+
 /** The provider, for who adds a version to it. */
 export const placeForVersion = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
-): Promise<PlaceForVersion> => {
-  const row = await database.row<PlaceForVersion>(sql`
-    select ${placeColumns} from registry_providers p join organizations o on o.id = p.organization ${PLACE_STREAMS}
+): Promise<PlaceForNewVersion> => {
+  const row = await database.row<PlaceForNewVersion>(sql`
+    select ${placeColumns}, (select count(*) from registry_provider_versions v where v.provider = p.id) as siblings
+      from registry_providers p join organizations o on o.id = p.organization ${PLACE_STREAMS}
      where ${isAt(path)} and ${fresh(actor)}`);
   if (!row) throw notFound();
   demand(actor, 'manage-providers', row);

@@ -64,7 +64,7 @@ afterAll(() => server.close());
 /** Appends the versions as a command would, hundreds at a time. */
 const seedVersions = async (organization: string, provider: string, versions: readonly string[]): Promise<void> => {
   const writes = versions.map((version, n) => {
-    const data = { provider, name: 'large', version, keyId: NO_KEY, protocols: null };
+    const data = { provider, name: 'large', version, keyId: NO_KEY, protocols: null, siblings: 0 };
     const loaded = unborn(`provver-seeded${n}`, registryProviderVersion);
     return writeOf(registryProviderVersion, loaded, organization, { type: 'CreateVersion', data });
   });
