@@ -16,6 +16,7 @@ const turns: Table<OrganizationEvent | TrailSettingsEvent, [], Turn | null> = {
     if (!hasTrail(featureSet)) return 'close';
     return trailBegins === 'with_change' ? 'begin' : 'open';
   },
+  OrganizationTokenTtlPoliciesChanged: () => null,
   // Its tokens go with it, so nobody reads its entries any more; they stay until they are too old, the one that tells
   // who deleted it among them. Its row in audit_trails stays for good: a trail never begins its time anew.
   OrganizationDeleted: () => 'close',

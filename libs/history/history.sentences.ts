@@ -14,6 +14,7 @@ const organizations: Sentences<OrganizationEvent> = {
   OrganizationCreated: ({ name, settings }, { stream }) => born(stream, { ...settings, name }),
   OrganizationUpdated: ({ changes }, { stream }) => became(stream, changes),
   OrganizationFeatureSetChanged: null,
+  OrganizationTokenTtlPoliciesChanged: null,
   OrganizationDeleted: (_, { stream }) => [{ forgotten: stream }],
 };
 

@@ -20,6 +20,7 @@ const gone: OrganizationEvent = { type: 'OrganizationDeleted', data: { name: 'ac
 const create = (more: object) => ({ type: 'CreateOrganization', data: { ...birth, ...more } }) as const;
 const update = (changes: object) => ({ type: 'UpdateOrganization', data: { changes } }) as const;
 const changeTo = (featureSet: 'everything' | 'free') => ({ type: 'ChangeFeatureSet', data: { featureSet } }) as const;
+const limit = (maxTtls: object) => ({ type: 'ChangeTokenTtlPolicies', data: { maxTtls } }) as const;
 const remove = { type: 'DeleteOrganization', data: {} } as const;
 
 describe('an organization', () => {
@@ -79,6 +80,23 @@ describe('an organization', () => {
     given(born, { type: 'OrganizationUpdated', data: { changes: { name: 'acme2', sessionTimeout: 60 } } })
       .when(update({ name: 'acme2', sessionTimeout: null }))
       .yields({ type: 'OrganizationUpdated', data: { changes: { sessionTimeout: null } } }));
+
+  it('limits the life of tokens by type, and records only the limits that change', () => {
+    const day = 86_400_000;
+    const limited: OrganizationEvent = {
+      type: 'OrganizationTokenTtlPoliciesChanged',
+      data: { maxTtls: { team: day } },
+    };
+    given(born)
+      .when(limit({ team: day, user: 63_113_904_000 }))
+      .yields(limited);
+    given(born, limited)
+      .when(limit({ team: day }))
+      .yields();
+    given(born, gone)
+      .when(limit({ team: day }))
+      .refuses('not-found', 'Not found');
+  });
 
   describe('with agents by default', () => {
     const agent = { defaultExecutionMode: 'agent', defaultAgentPool: 'apool-1' } as const;

@@ -11,6 +11,7 @@ import {
   type Message,
 } from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 
 /** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
@@ -36,6 +37,8 @@ export type OrganizationSettings = {
   readonly userTokensEnabled: boolean;
   /** Whether managers of providers may list providers of the public registry beside those of the organization. */
   readonly publicProviderCurationEnabled: boolean;
+  /** Whether new tokens must end as the policies of the organization say. */
+  readonly maxTtlEnabled: boolean;
 };
 
 export const DEFAULT_SETTINGS: OrganizationSettings = {
@@ -53,6 +56,7 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   defaultAgentPool: null,
   userTokensEnabled: true,
   publicProviderCurationEnabled: true,
+  maxTtlEnabled: false,
 };
 
 export type OrganizationChanges = Partial<OrganizationSettings & { readonly name: string; readonly email: string }>;
@@ -72,6 +76,8 @@ export type OrganizationEvent =
   | Message<'OrganizationUpdated', { changes: OrganizationChanges }>
   /** `trailBegins`: whether the change is the first entry of the audit trail that it opens. */
   | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailBeginning }>
+  /** In milliseconds, of the types that changed. */
+  | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
   /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
   | Message<'OrganizationDeleted', { name: string }>;
 
@@ -89,6 +95,7 @@ export type OrganizationCommand =
     >
   | Message<'UpdateOrganization', { changes: OrganizationChanges }>
   | Message<'ChangeFeatureSet', { featureSet: FeatureSet }>
+  | Message<'ChangeTokenTtlPolicies', { maxTtls: Partial<MaxTokenTtls> }>
   | Message<'DeleteOrganization', Record<never, never>>;
 
 type Active = {
@@ -97,6 +104,7 @@ type Active = {
   readonly email: string;
   readonly featureSet: FeatureSet;
   readonly settings: OrganizationSettings;
+  readonly maxTtls: MaxTokenTtls;
 };
 export type Organization = { readonly status: 'absent' | 'deleted' } | Active;
 
@@ -144,7 +152,7 @@ const checkSettings = (
 };
 
 export const organization: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
@@ -177,6 +185,10 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       active(state).featureSet === featureSet
         ? []
         : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet, trailBegins: 'after_change' } }],
+    ChangeTokenTtlPolicies: ({ maxTtls }, state) => {
+      const changed = differences(active(state).maxTtls, maxTtls);
+      return isNothing(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
+    },
     DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: active(state).name } }],
   },
   evolve: {
@@ -186,6 +198,7 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       email,
       featureSet,
       settings,
+      maxTtls: DEFAULT_MAX_TTLS,
     }),
     OrganizationUpdated: ({ changes: { name, email, ...settings } }, state) =>
       state.status === 'active'
@@ -198,6 +211,8 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
         : state,
     OrganizationFeatureSetChanged: ({ featureSet }, state) =>
       state.status === 'active' ? { ...state, featureSet } : state,
+    OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, state) =>
+      state.status === 'active' ? { ...state, maxTtls: { ...state.maxTtls, ...maxTtls } } : state,
     OrganizationDeleted: () => ({ status: 'deleted' }),
   },
 };

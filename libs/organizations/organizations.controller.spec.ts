@@ -22,6 +22,7 @@ import {
   resource,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 
 const PATH = '/api/v2/organizations';
 
@@ -125,11 +126,11 @@ describe('an organization', () => {
   it('refuses features that are not built, each by name', async () => {
     await makeOrganization(server, 'plain');
     const answer = answered(
-      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'max-ttl-enabled': true })),
+      await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'enforce-hyok': true })),
       422,
     );
     expect(answer.body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual([
-      '/data/attributes/max-ttl-enabled',
+      '/data/attributes/enforce-hyok',
       '/data/attributes/stacks-enabled',
     ]);
     answered(
@@ -345,6 +346,87 @@ describe('what runs by default in an organization', () => {
     const founded = agents(own, { name: 'founded', email: 'a@b.test', 'default-execution-mode': 'agent' });
     answered(await server.post(PATH, founded), 422);
     expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe('the policies for the life of tokens', () => {
+  const TYPE = 'organization-token-ttl-policies';
+  const DEFAULT = 63_113_904_000;
+  const policies = (...items: readonly (readonly [unknown, unknown])[]) =>
+    resource(TYPE, {
+      'token-ttl-policies': items.map(([type, ms]) => ({ 'token-type': type, 'max-ttl-ms': ms })),
+    });
+  const limits = ({ body }: Answer) =>
+    body.data.map(({ attributes }: any) => [attributes['token-type'], attributes['max-ttl-ms']]);
+
+  beforeAll(() => makeOrganization(server, 'limited'));
+  const path = `${PATH}/limited/token-ttl-policies`;
+
+  it('are four with the default of two years, which count only while the organization enables them', async () => {
+    const { body } = answered(await server.get(`${PATH}/limited`), 200);
+    expect(body.data.attributes['max-ttl-enabled']).toBe(false);
+    const answer = answered(await server.get(path), 200);
+    expect(limits(answer)).toEqual(['organization', 'team', 'user', 'audit_trails'].map((type) => [type, DEFAULT]));
+    expect(answer.body.data[1]).toEqual({
+      id: `ttlp-${body.data.attributes['external-id'].slice('org-'.length)}-team`,
+      type: TYPE,
+      attributes: {
+        'token-type': 'team',
+        'max-ttl-ms': DEFAULT,
+        'created-at': body.data.attributes['created-at'],
+        'updated-at': body.data.attributes['created-at'],
+      },
+    });
+    expect(answer.body.meta.pagination).toMatchObject({ 'total-count': 4 });
+    const updated = answered(await server.patch(`${PATH}/limited`, organization({ 'max-ttl-enabled': true })), 200);
+    expect(updated.body.data.attributes['max-ttl-enabled']).toBe(true);
+  });
+
+  it('change where the request names them, and the answer has all four', async () => {
+    const changed = answered(await server.patch(path, policies(['team', 60_000], ['user', 3_600_000])), 200);
+    const expected = [
+      ['organization', DEFAULT],
+      ['team', 60_000],
+      ['user', 3_600_000],
+      ['audit_trails', DEFAULT],
+    ];
+    expect(limits(changed)).toEqual(expected);
+    expect(limits(answered(await server.get(path), 200))).toEqual(expected);
+    const length = await logLength(server.store);
+    answered(await server.patch(path, policies(['team', 60_000])), 200);
+    expect(await logLength(server.store)).toBe(length);
+    await expectTrueToTheLog(server, [organizationsSlice]);
+  });
+
+  it.each([
+    [[['agent', 60_000]], '/0/token-type', 'Token type must be one of organization, team, user, audit_trails'],
+    [
+      [['team', 59_999]],
+      '/0/max-ttl-ms',
+      'Max ttl ms must be a whole number of milliseconds from 60000 to 3155695200000',
+    ],
+    [[['team', 3_155_695_200_001]], '/0/max-ttl-ms', 'Max ttl ms must be a whole number of milliseconds from 60000 to'],
+    [[['team', 60_000.5]], '/0/max-ttl-ms', 'Max ttl ms must be a whole number'],
+    [[['team', '1h']], '/0/max-ttl-ms', 'Max ttl ms must be a number'],
+    [
+      [
+        ['team', 60_000],
+        ['team', 70_000],
+      ],
+      '',
+      'Token ttl policies must name each token type once',
+    ],
+    [[], '', 'Token ttl policies: must name at least one policy'],
+  ] as const)('refuse %j', async (items, at, detail) => {
+    const before = limits(await server.get(path));
+    const answer = answered(await server.patch(path, policies(...items)), 422);
+    expect(problemsOf(answer)).toEqual([[`/data/attributes/token-ttl-policies${at}`, expect.stringContaining(detail)]]);
+    expect(limits(await server.get(path))).toEqual(before);
+  });
+
+  it('refuse a request without policies', async () => {
+    const answer = answered(await server.patch(path, { data: { type: TYPE } }), 422);
+    expect(problemsOf(answer)).toEqual([['/data/attributes/token-ttl-policies', "Token ttl policies can't be blank"]]);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type OrganizationEvent,
   type OrganizationSettings,
 } from './organization.js';
+import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policy.js';
 import type { ProjectChanges, ProjectEvent, ProjectSettings } from './project.js';
 
 const executionMode = z.enum(EXECUTION_MODES);
@@ -27,6 +28,7 @@ const organizationSettings = z.strictObject({
   defaultAgentPool: z.string().nullable(),
   userTokensEnabled: z.boolean(),
   publicProviderCurationEnabled: z.boolean(),
+  maxTtlEnabled: z.boolean(),
 }) satisfies z.ZodType<OrganizationSettings>;
 
 const projectSettings = z.strictObject({
@@ -42,11 +44,18 @@ const projectChanges = projectSettings
   .extend({ name: z.string(), description: z.string().nullable() })
   .partial() as unknown as z.ZodType<ProjectChanges>;
 
+const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z.ZodType<Partial<MaxTokenTtls>>;
+
+const withSetting =
+  (setting: Partial<OrganizationSettings>) =>
+  (data: unknown): unknown => {
+    const { settings, ...rest } = data as { readonly settings: object };
+    return { ...rest, settings: { ...settings, ...setting } };
+  };
 /** Version 1 had no public providers: curating them is on unless an owner turns it off. */
-const withCuration = (data: unknown): unknown => {
-  const { settings, ...rest } = data as { readonly settings: object };
-  return { ...rest, settings: { ...settings, publicProviderCurationEnabled: true } };
-};
+const withCuration = withSetting({ publicProviderCurationEnabled: true });
+/** Version 2 had no policies for the life of tokens. */
+const withoutMaxTtl = withSetting({ maxTtlEnabled: false });
 
 /** In version 1 a change that opened an audit trail was its first entry. These trails stay as readers know them. */
 const withTrailBeginning = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
@@ -54,8 +63,8 @@ const withTrailBeginning = (data: unknown): unknown => ({ ...(data as object), t
 /** Schemas, topics and audit rows of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
-    schemaVersion: 2,
-    upcast: { 1: withCuration },
+    schemaVersion: 3,
+    upcast: { 1: withCuration, 2: withoutMaxTtl },
     topic: 'organizations',
     schema: z.strictObject({
       name: z.string(),
@@ -68,8 +77,8 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: { resource: 'organization', action: 'create', meta: ({ name }) => ({ name }) },
   },
   OrganizationUpdated: {
-    schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    schemaVersion: 3,
+    upcast: { 1: (data) => data, 2: (data) => data },
     topic: 'organizations',
     schema: z.strictObject({ changes: organizationChanges }),
     audit: { resource: 'organization', action: 'update', meta: ({ changes }) => changedIn(changes) },
@@ -80,6 +89,12 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     topic: 'organizations',
     schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_BEGINNINGS) }),
     audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
+  },
+  OrganizationTokenTtlPoliciesChanged: {
+    schemaVersion: 1,
+    topic: 'organizations',
+    schema: z.strictObject({ maxTtls }),
+    audit: { resource: 'organization', action: 'update', meta: (data) => ({ token_ttl_policies: data.maxTtls }) },
   },
   OrganizationDeleted: {
     schemaVersion: 1,

@@ -44,6 +44,7 @@ export class ToOrganization extends Command<OrganizationRow | null> {
 const PERMISSION = {
   UpdateOrganization: 'update-organization',
   ChangeFeatureSet: 'manage-subscription',
+  ChangeTokenTtlPolicies: 'update-organization',
   DeleteOrganization: 'delete-organization',
 } as const satisfies Record<LaterCommand['type'], Permission>;
 

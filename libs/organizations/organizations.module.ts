@@ -5,6 +5,7 @@ import { EntitlementSetsController } from './entitlement-sets.controller.js';
 import { FeatureSetsController } from './feature-sets.controller.js';
 import type { FeatureSet } from './organization.js';
 import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations.controller.js';
+import { OrganizationTokenTtlPoliciesController } from './organization-token-ttl-policies.controller.js';
 import { CreateOrganizationHandler, OrganizationsHandler } from './organizations.handler.js';
 import { ProjectsController } from './projects.controller.js';
 import { BindToProjectHandler, CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
@@ -19,6 +20,7 @@ export class OrganizationsModule {
       controllers: [
         EntitlementSetsController,
         FeatureSetsController,
+        OrganizationTokenTtlPoliciesController,
         OrganizationsController,
         ProjectsController,
         SubscriptionsController,

@@ -1,6 +1,11 @@
-import { sql, type Projection, type Sql } from '#kernel';
+import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
 import type { OrganizationEvent } from './organization.js';
+import type { TokenTtlPolicies } from './organizations.queries.js';
 import type { ProjectEvent } from './project.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
+
+const policiesOf = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPolicies> =>
+  Object.fromEntries(Object.entries(maxTtls).map(([type, maxTtlMs]) => [type, { maxTtlMs, updatedAt }]));
 
 /** Changed settings are merged; name and email have columns of their own. */
 export const organizations: Projection<OrganizationEvent> = {
@@ -8,9 +13,10 @@ export const organizations: Projection<OrganizationEvent> = {
   tables: ['organizations'],
   on: {
     OrganizationCreated: (born, { stream, time }) => sql`
-      insert into organizations (id, name, email, feature_set, default_project, owners_team, settings, created_at)
+      insert into organizations (id, name, email, feature_set, default_project, owners_team, settings,
+                                 token_ttl_policies, created_at)
       values (${stream}, ${born.name}, ${born.email}, ${born.featureSet}, ${born.defaultProject}, ${born.ownersTeam},
-              ${sql.json(born.settings)}, ${time})`,
+              ${sql.json(born.settings)}, ${sql.json(policiesOf(DEFAULT_MAX_TTLS, null))}, ${time})`,
     OrganizationUpdated: ({ changes: { name, email, ...settings } }, { stream }) => sql`
       update organizations
          set name = coalesce(${name ?? null}, name), email = coalesce(${email ?? null}, email),
@@ -18,6 +24,9 @@ export const organizations: Projection<OrganizationEvent> = {
        where id = ${stream}`,
     OrganizationFeatureSetChanged: ({ featureSet }, { stream }) =>
       sql`update organizations set feature_set = ${featureSet} where id = ${stream}`,
+    OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, { stream, time }) => sql`
+      update organizations set token_ttl_policies = token_ttl_policies || ${sql.json(policiesOf(maxTtls, time))}::jsonb
+       where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from organizations where id = ${stream}`,
   },
 };

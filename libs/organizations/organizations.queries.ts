@@ -5,6 +5,11 @@ import { usablePoolVersion } from '#agents/to-agents';
 import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { FeatureSet, OrganizationSettings } from './organization.js';
+import type { LimitedToken } from './token-ttl-policy.js';
+
+/** `updatedAt` is null where nobody has changed the default. */
+type TokenTtlPolicy = { readonly maxTtlMs: number; readonly updatedAt: Timestamp | null };
+export type TokenTtlPolicies = Readonly<Record<LimitedToken, TokenTtlPolicy>>;
 
 export type OrganizationRow = {
   readonly id: string;
@@ -14,12 +19,13 @@ export type OrganizationRow = {
   readonly defaultProject: string;
   readonly ownersTeam: string;
   readonly settings: OrganizationSettings;
+  readonly tokenTtlPolicies: TokenTtlPolicies;
   readonly dataRetentionPolicy: PolicyIdentifier | null;
   readonly createdAt: Timestamp;
 };
 
 const COLUMNS = sql`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
-  o.owners_team as "ownersTeam", o.settings, ${ownPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
+  o.owners_team as "ownersTeam", o.settings, o.token_ttl_policies as "tokenTtlPolicies", ${ownPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
   o.created_at as "createdAt"`;
 
 export const organizationById = (id: string): Sql => sql`select ${COLUMNS} from organizations o where o.id = ${id}`;

@@ -223,6 +223,66 @@ describe('a token whose request names no end', () => {
   });
 });
 
+describe('an organization that limits the life of tokens', () => {
+  const DAY = 86_400_000;
+  const path = '/api/v2/organizations/brief';
+  let ownersTeam: string;
+
+  const policies = (maxTtls: Readonly<Record<string, number>>) =>
+    server.patch(
+      `${path}/token-ttl-policies`,
+      resource('organization-token-ttl-policies', {
+        'token-ttl-policies': Object.entries(maxTtls).map(([type, ms]) => ({ 'token-type': type, 'max-ttl-ms': ms })),
+      }),
+    );
+  const enable = (is: boolean) => server.patch(path, resource('organizations', { 'max-ttl-enabled': is }));
+  const endOfNew = async (where: string, attributes: object = {}) =>
+    answered(await server.post(where, named(attributes)), 201).body.data.attributes['expired-at'] as string | null;
+
+  beforeAll(async () => {
+    ({ ownersTeam } = await makeOrganization(server, 'brief'));
+    answered(await policies({ organization: DAY, team: 2 * DAY, audit_trails: 3 * DAY, user: DAY }), 200);
+  });
+
+  it.each([
+    ['organization', () => `${path}/authentication-token`, '2026-11-22T12:00:00.000Z'],
+    ['team', () => `/api/v2/teams/${ownersTeam}/authentication-tokens`, '2026-11-23T12:00:00.000Z'],
+    ['only team', () => `/api/v2/teams/${ownersTeam}/authentication-token`, '2026-11-23T12:00:00.000Z'],
+    ['audit trail', () => `${path}/authentication-token?token=audit-trails`, '2026-11-24T12:00:00.000Z'],
+  ])(
+    'ends a new %s token in time, and refuses a later end only while the limit is enabled',
+    async (_, where, latest) => {
+      const later = new Date(Date.parse(latest) + 1).toISOString();
+      expect(await endOfNew(where(), { 'expired-at': later })).toBe(later);
+      answered(await enable(true), 200);
+      try {
+        expect(await endOfNew(where())).toBe(latest);
+        expect(await endOfNew(where(), { 'expired-at': latest })).toBe(latest);
+        const { errors } = answered(await server.post(where(), named({ 'expired-at': later })), 422).body;
+        expect(errors).toMatchObject([
+          {
+            detail: expect.stringMatching(new RegExp(`^Expired at must be ${latest} or earlier: .* \\d+ ms$`)),
+            source: { pointer: '/data/attributes/expired-at' },
+          },
+        ]);
+      } finally {
+        answered(await enable(false), 200);
+      }
+      expect(await endOfNew(where())).toBe('2028-11-21T12:00:00.000Z');
+    },
+  );
+
+  it('limits neither tokens of users nor those of agent pools', async () => {
+    answered(await enable(true), 200);
+    const machines = await makeAgentPool(server, 'brief', 'machines');
+    expect(await endOfNew(`/api/v2/agent-pools/${machines}/authentication-tokens`)).toBeNull();
+    const ada = await person('brief-ada', 'brief');
+    const created = answered(await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
+    expect(created.body.data.attributes['expired-at']).toBe('2028-11-21T12:00:00.000Z');
+    answered(await server.as(secretOf(created)).get(path), 200);
+  });
+});
+
 describe('an organization that does not accept tokens of users', () => {
   it('answers them with 401, owners included, until the token of the owners or the site accepts them again', async () => {
     const { ownersTeam } = await makeOrganization(server, 'closed');

@@ -6,7 +6,7 @@ import { contextOf, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { placeForToken, tokenFor, type TokenOwner } from './authentication-tokens.queries.js';
 import { newToken, type IssuedToken } from './authentication-tokens.writes.js';
-import { checkEnd, endOf, type TokenLifetime } from './token-lifetime.js';
+import { checkEnd, checkTtl, endOf, type TokenLifetime } from './token-lifetime.js';
 
 /** The lifetime of tokens whose request names no end; a setting of the site. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
@@ -68,9 +68,10 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const { kind, owner: ownerId, organization } = place;
     const now = this.clock.now();
     checkEnd(token.expiredAt, now);
+    checkTtl(token.expiredAt, place.maxTtlMs, now);
     checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, place.existing - place.replaced.length);
     // Machines keep the tokens of agent pools for years, and clients expect no end of them.
-    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now));
+    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now, place.maxTtlMs));
     const birth = { kind, owner: ownerId, description: token.description, expiredAt };
     const born = newToken(this.ids, organization, birth, actor);
     const replaced = await Promise.all(

@@ -160,6 +160,8 @@ export type PlaceForToken = TokenPlace & {
   readonly replaced: readonly { readonly id: string; readonly snapshot: Snapshot }[];
   /** Tokens of the owner, those that it replaces included; expired ones too. */
   readonly existing: number;
+  /** The longest life that the organization allows such a token, in milliseconds; null if it sets no limit. */
+  readonly maxTtlMs: number | null;
 };
 
 export const placeForToken = async (
@@ -172,6 +174,8 @@ export const placeForToken = async (
     select place.*,
            ${heldStreams(sql.raw('array[place.owner, place.organization]'))} as held,
            (select count(*) from authentication_tokens token where token.owner = place.owner) as existing,
+           (select (o.token_ttl_policies -> replace(place.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
+             where o.id = place.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",
            coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${snapshotOf('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
                       where ${replaces} and token.owner = place.owner and token.kind = place.kind and ${IS_ONLY}),

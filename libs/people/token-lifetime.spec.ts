@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf } from './token-lifetime.js';
+import { checkTtl, endOf } from './token-lifetime.js';
 
 describe('the end of a token', () => {
   it.each([
@@ -12,5 +12,29 @@ describe('the end of a token', () => {
 
   it('does not exist without a lifetime', () => {
     expect(endOf(null, new Date(0))).toBeNull();
+  });
+
+  it.each([
+    [null, 3_600_000, '1970-01-01T01:00:00.000Z'],
+    [{ years: 0, days: 1 }, 3_600_000, '1970-01-01T01:00:00.000Z'],
+    [{ years: 0, days: 1 }, 7 * 86_400_000, '1970-01-02T00:00:00.000Z'],
+  ])('is the sooner one, of lifetime %j and at most %i ms', (lifetime, maxTtlMs, end) => {
+    expect(endOf(lifetime, new Date(0), maxTtlMs)).toBe(end);
+  });
+});
+
+describe('the longest life of a token', () => {
+  const check = (end: string | null, maxTtlMs: number | null) => () => checkTtl(end, maxTtlMs, new Date(0));
+
+  it('accepts an end up to its last millisecond, and any end without a limit', () => {
+    expect(check('1970-01-01T01:00:00.000Z', 3_600_000)).not.toThrow();
+    expect(check('9999-01-01T00:00:00.000Z', null)).not.toThrow();
+    expect(check(null, 3_600_000)).not.toThrow();
+  });
+
+  it('refuses a later end, and names the latest', () => {
+    expect(check('1970-01-01T01:00:00.001Z', 3_600_000)).toThrow(
+      'Expired at must be 1970-01-01T01:00:00.000Z or earlier: the organization limits such tokens to 3600000 ms',
+    );
   });
 });

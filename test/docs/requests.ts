@@ -7,6 +7,7 @@ import * as auditFactSources from '../../libs/facts/audit-fact-sources.controlle
 import { identifiersBody } from '../../libs/json-api/index.js';
 import * as organizations from '../../libs/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects.body.js';
+import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies.body.js';
 import * as subscriptions from '../../libs/organizations/subscriptions.controller.js';
 import * as tokens from '../../libs/people/authentication-tokens.controller.js';
 import * as memberships from '../../libs/people/organization-memberships.controller.js';
@@ -201,6 +202,16 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         routes: [`POST ${ORGANIZATION}/organization-memberships`],
         body: memberships.invitationBody,
         goTfe: ['OrganizationMembershipCreateOptions'],
+      },
+    ],
+  },
+  'organization-token-ttl-policies': {
+    requests: [
+      {
+        name: 'update',
+        routes: [`PATCH ${ORGANIZATION}/token-ttl-policies`],
+        body: tokenTtlPolicies.policiesBody,
+        goTfe: ['OrganizationTokenTTLPolicyUpdateOptions'],
       },
     ],
   },

@@ -46,6 +46,23 @@ const one: readonly Row[] = [
   { route: `GET ${ORGANIZATION}/entitlement-set`, about: organization, demands: ['read-entitlements'], status: 200 },
   { route: `GET ${ORGANIZATION}/feature-sets`, about: organization, demands: ['read-entitlements'], status: 200 },
   { route: `GET ${ORGANIZATION}/subscription`, about: organization, demands: ['read-entitlements'], status: 200 },
+  {
+    route: `GET ${ORGANIZATION}/token-ttl-policies`,
+    about: organization,
+    demands: ['update-organization'],
+    status: 200,
+  },
+  {
+    route: `PATCH ${ORGANIZATION}/token-ttl-policies`,
+    about: organization,
+    demands: ['update-organization'],
+    status: 200,
+    trail: ['organization update'],
+    fresh: true,
+    body: resource('organization-token-ttl-policies', {
+      'token-ttl-policies': [{ 'token-type': 'team', 'max-ttl-ms': 3_600_000 }],
+    }),
+  },
 ];
 
 const featureSet = (id: string): object =>

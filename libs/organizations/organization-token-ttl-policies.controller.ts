@@ -1,0 +1,72 @@
+import { Body, Controller, Get, Param, Patch, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  document,
+  pageDocument,
+  pageOf,
+  parseBody,
+  shownOf,
+  type Document,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
+import { notFound } from '#kernel';
+import { ToOrganization } from './organizations.handler.js';
+import { organizationFor, type OrganizationRow } from './organizations.queries.js';
+import { policiesBody, ttlsOf } from './token-ttl-policies.body.js';
+import { LIMITED_TOKENS } from './token-ttl-policy.js';
+
+const PATH = 'organizations/:organization/token-ttl-policies';
+
+/** All four policies: those that nobody has changed have the default. */
+const policiesOf = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
+  LIMITED_TOKENS.map((type) => {
+    const { maxTtlMs, updatedAt } = tokenTtlPolicies[type];
+    return {
+      id: `ttlp-${id.slice('org-'.length)}-${type}`,
+      type: 'organization-token-ttl-policies',
+      attributes: {
+        'token-type': type,
+        'max-ttl-ms': maxTtlMs,
+        'created-at': createdAt,
+        'updated-at': updatedAt ?? createdAt,
+      },
+    };
+  });
+
+/** The longest lives of an organization's tokens; they count while its setting `max-ttl-enabled` is on. */
+@Controller('api/v2')
+export class OrganizationTokenTtlPoliciesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get(PATH)
+  async list(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = pageOf(query);
+    const policies = policiesOf(await organizationFor(this.database, actor, 'update-organization', name));
+    return pageDocument(shownOf(policies, page), page, policies.length, request.url);
+  }
+
+  @Patch(PATH)
+  async update(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const maxTtls = ttlsOf(parseBody(policiesBody, body).data);
+    const command = { type: 'ChangeTokenTtlPolicies', data: { maxTtls } } as const;
+    const row = await this.bus.execute(new ToOrganization(name, command, actor));
+    if (!row) throw notFound();
+    return document(policiesOf(row));
+  }
+}

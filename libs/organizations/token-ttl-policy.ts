@@ -1,0 +1,21 @@
+/** The types of tokens that a policy limits, as the API spells them, in the order of its answers. */
+export const LIMITED_TOKENS = ['organization', 'team', 'user', 'audit_trails'] as const;
+export type LimitedToken = (typeof LIMITED_TOKENS)[number];
+
+/** The longest life of a token of each type, in milliseconds. */
+export type MaxTokenTtls = Readonly<Record<LimitedToken, number>>;
+
+/** Two average Gregorian years: the vendor's default (clients.md §8). */
+const TWO_YEARS_MS = 63_113_904_000;
+
+export const DEFAULT_MAX_TTLS: MaxTokenTtls = {
+  organization: TWO_YEARS_MS,
+  team: TWO_YEARS_MS,
+  user: TWO_YEARS_MS,
+  audit_trails: TWO_YEARS_MS,
+};
+
+/** A shorter token could end before its first request. */
+export const LEAST_TTL_MS = 60_000;
+/** A hundred average Gregorian years: about the longest lifetime that CADASTRE_TOKEN_LIFETIME accepts. */
+export const MOST_TTL_MS = 50 * TWO_YEARS_MS;
