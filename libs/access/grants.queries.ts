@@ -54,6 +54,10 @@ export const grantsOnWorkspace = (actor: Identity, alias: string): Sql => {
                     where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])) g)`;
 };
 
+/** The same as it is now, for a statement that reads the past: `id` is the workspace's; nothing if it is deleted by now. */
+export const grantsOnWorkspaceNow = (actor: Identity, id: Sql): Sql => sql`coalesce((
+  select ${grantsOnWorkspace(actor, 'present')} from views.workspaces present where present.id = ${id}), '[]')`;
+
 /** The same for a project: what teams have been given on it, and a passage for who sees a workspace in it. */
 export const grantsOnProject = (actor: Identity, project: Sql): Sql =>
   hasNone(actor)

@@ -1,7 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
 
-/** What a statement is about: a workspace, or an organization or something in it by the names of then. */
+/** What a statement is about: a workspace or project, or an organization or something in it by the names of then. */
 type About = { readonly id: string } | { readonly organization: string; readonly name?: string };
 
 /** Whatever was ever called so. */
@@ -16,6 +16,40 @@ const placesOf = (about: About): Sql =>
 
 const isNamed = (about: About): Sql =>
   'id' in about || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
+
+type TagSince = 'key' | 'value';
+
+/**
+ * Looks up the version that gave the subject the key, or the value, of the tag `t` that it had at the time: the first one
+ * after the last version without it. The search goes back in time and stops there.
+ */
+const tagVersion = (at: Timestamp, subject: string, sameAs: TagSince): Sql => {
+  const id = sql.raw(subject);
+  const isSame = sql.raw(
+    sameAs === 'key' ? 'own.key = t.key' : `own.key = t.key and coalesce(own.value, '') = coalesce(t.value, '')`,
+  );
+  const changesTags = (h: string): Sql =>
+    sql`${sql.raw(h)}.subject = ${id} and ${sql.raw(h)}.since <= ${at} and 'tag-bindings' = any (${sql.raw(h)}.changed)`;
+  return sql`
+    history_versions given
+     where ${changesTags('given')} and given.ordinal > coalesce((
+       select h.ordinal from history_versions h join history_versions f on f.subject = h.subject and f.ordinal = h.frame
+        where ${changesTags('h')}
+          and not exists (select 1 from jsonb_to_recordset(coalesce((f.data || h.data) -> 'tags', '[]'))
+                                          as own (key text, value text) where ${isSame})
+        order by h.ordinal desc limit 1), 0)
+     order by given.ordinal limit 1`;
+};
+
+/**
+ * When the tag `t` was added, and when and by whom it was set last. A statement that reads none of these columns does not
+ * look them up.
+ */
+const tagColumns = (at: Timestamp, subject: string): Sql => sql`
+  (select given.since from ${tagVersion(at, subject, 'key')}) as created_at,
+  (select given.since from ${tagVersion(at, subject, 'value')}) as set_at,
+  (select jsonb_build_object('type', given.actor_type, 'id', given.actor_id, 'name', given.actor_name)
+     from ${tagVersion(at, subject, 'value')}) as set_by`;
 
 /**
  * What stands before a statement about workspaces, so that the same statement tells how they were: under the names of the
@@ -54,15 +88,20 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
   workspace_counts as not materialized (
     select organization, project, count(*) as workspaces from workspaces group by organization, project),
   workspace_tags as not materialized (
-    select w.id as workspace, w.organization, t.key, t.value, 1 as added_in, t.ordinal
+    select w.id as workspace, w.organization, t.key, t.value, 1 as added_in, t.ordinal,
+           ${tagColumns(at, 'w.id')}
       from workspaces w
       cross join lateral rows from (jsonb_to_recordset(w.settings -> 'tags') as (key text, value text))
                               with ordinality as t (key, value, ordinal)),
   project_tags as not materialized (
-    select p.id as project, p.organization, t.key, t.value, t.ordinal as added_in
+    select p.id as project, p.organization, t.key, t.value, t.ordinal as added_in,
+           ${tagColumns(at, 'p.id')}
       from projects p
       cross join lateral rows from (jsonb_to_recordset(coalesce(p.settings -> 'tags', '[]')) as (key text, value text))
                               with ordinality as t (key, value, ordinal)),
+  reserved_tag_keys as not materialized (
+    select subject as id, organization, data ->> 'key' as key, (data ->> 'disableOverrides')::boolean as disable_overrides
+      from past where born = 'ReservedTagKeyCreated'),
   variables as not materialized (
     select v.subject as id, w.id as owner, v.data ->> 'key' as key, v.data ->> 'category' as category
       from workspaces w

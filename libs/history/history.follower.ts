@@ -35,13 +35,14 @@ export const historyFollower: Follower = {
   },
 };
 
-/** A workspace, or an organization by its present name. */
-export type Subject = { readonly workspace: string } | { readonly organization: string };
+/** A workspace, a project, or an organization by its present name. */
+export type Subject = { readonly workspace: string } | { readonly project: string } | { readonly organization: string };
 
-const organizationOf = (subject: Subject): Sql =>
-  'workspace' in subject
-    ? sql`(select organization from workspaces where id = ${subject.workspace})`
-    : sql`(select id from organizations where name = ${subject.organization})`;
+const organizationOf = (subject: Subject): Sql => {
+  if ('workspace' in subject) return sql`(select organization from workspaces where id = ${subject.workspace})`;
+  if ('project' in subject) return sql`(select organization from projects where id = ${subject.project})`;
+  return sql`(select id from organizations where name = ${subject.organization})`;
+};
 
 /**
  * Resolves when the history has all that was written before the call: of the subject's organization, or of all

@@ -2,6 +2,7 @@ import { mergeTags, withoutTags, type DataOf, type Recorded, type Tag } from '#k
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
 import type { DataRetentionPolicyEvent } from '#retention';
 import type { SshKeyEvent } from '#ssh-keys';
+import type { ReservedTagKeyEvent } from '#tags';
 import type { VariableEvent } from '#variables';
 import type { WorkspaceEvent } from '#workspaces';
 import { DELETE_OLDERS, DONT_DELETES } from '#retention/to-retention';
@@ -161,6 +162,13 @@ const sshKeys: Sentences<SshKeyEvent> = {
   SshKeyDeleted: (_, { stream }, known) => known.usersOf(stream).flatMap((id) => became(id, { sshKey: null })),
 };
 
+/** They decide which bindings of workspaces show as forbidden. */
+const reservedTagKeys: Sentences<ReservedTagKeyEvent> = {
+  ReservedTagKeyCreated: (facts, { stream }) => born(stream, facts),
+  ReservedTagKeyUpdated: ({ to }, { stream }) => became(stream, to),
+  ReservedTagKeyDeleted: (_, { stream }) => gone(stream),
+};
+
 /** What every event means for the history. */
 const SENTENCES: Readonly<Record<string, ((data: never, event: Told, known: Known) => readonly Change[]) | null>> = {
   ...organizations,
@@ -171,6 +179,7 @@ const SENTENCES: Readonly<Record<string, ((data: never, event: Told, known: Know
   ...configurations,
   ...policies,
   ...sshKeys,
+  ...reservedTagKeys,
 };
 
 /** Types of the events that mean something. */

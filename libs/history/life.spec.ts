@@ -10,6 +10,7 @@ import {
   makeConfigurationVersion,
   makeOrganization,
   makeProject,
+  makeReservedTagKey,
   makeRun,
   makeWorkspace,
   reportBody,
@@ -37,6 +38,8 @@ type Shown = {
   readonly document: object;
   readonly list: readonly object[];
   readonly total: number;
+  /** What the endpoints of tags and bindings answer, by their paths. */
+  readonly bound: Readonly<Record<string, object>>;
 };
 
 const shown: Shown[] = [];
@@ -52,6 +55,23 @@ const listOf = ({ body }: Answer) => ({
 const path = (rest = ''): string => `/api/v2/workspaces/${id}${rest}`;
 const listPath = (organization: string): string => `/api/v2/organizations/${organization}/workspaces`;
 
+const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> => {
+  const paths = [
+    path('/tag-bindings'),
+    path('/relationships/tag-bindings'),
+    path('/effective-tag-bindings'),
+    path('/relationships/tags'),
+    `/api/v2/projects/${acme.defaultProject}/tag-bindings`,
+    `/api/v2/projects/${acme.defaultProject}/effective-tag-bindings`,
+  ];
+  const answers: Record<string, object> = {};
+  for (const one of paths) {
+    const { data, meta } = answered(await server.get(`${one}${query}`), 200).body;
+    answers[one] = { data, meta };
+  }
+  return answers;
+};
+
 /** One thing happens, and what is shown then is remembered. */
 const step = async (what: string, happens: () => Promise<unknown>): Promise<void> => {
   const at = clock.pass({ seconds: 60 });
@@ -63,6 +83,7 @@ const step = async (what: string, happens: () => Promise<unknown>): Promise<void
     name: names.workspace,
     document: plain(answered(await server.get(path()), 200).body.data),
     ...listOf(answered(await server.get(listPath(names.organization)), 200)),
+    bound: await readBound(),
   });
 };
 
@@ -128,6 +149,25 @@ const live = async (): Promise<void> => {
       200,
     ),
   );
+  await step('given a tag that overrides one of its project', () =>
+    did(
+      server.patch(path('/tag-bindings'), {
+        data: [{ type: 'tag-bindings', attributes: { key: 'region', value: 'us' } }],
+      }),
+      200,
+    ),
+  );
+  let reserved = '';
+  const strict = { 'disable-overrides': true };
+  await step('its key reserved', async () => {
+    reserved = await makeReservedTagKey(server, 'acme', 'region', strict);
+  });
+  const change = (attributes: object) =>
+    did(server.patch(`/api/v2/reserved-tag-keys/${reserved}`, resource('reserved-tag-keys', attributes)), 200);
+  await step('overrides allowed', () => change({ 'disable-overrides': false }));
+  await step('overrides forbidden', () => change(strict));
+  await step('another key reserved', () => change({ key: 'elsewhere' }));
+  await step('no key reserved', () => did(server.delete(`/api/v2/reserved-tag-keys/${reserved}`), 204));
   await step('moved', () => did(patch({}, { project: { data: { type: 'projects', id: land } } }), 200));
   await step('renamed', async () => {
     await did(patch({ name: 'uno' }), 200);
@@ -231,6 +271,11 @@ describe('a workspace as of the time of each step of its life', () => {
     }
   });
 
+  it('has the tags and bindings that it had then, and so has its project', async () => {
+    for (const { step: what, at, bound } of shown)
+      expect([what, await readBound(`?as-of=${at}`)]).toEqual([what, bound]);
+  });
+
   it('stays as it was until the next step', async () => {
     for (const [n, { at, document }] of shown.entries()) {
       const next = shown[n + 1];
@@ -303,6 +348,9 @@ describe('a workspace that is deleted', () => {
       const all = listOf(answered(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
       expect(all).toEqual({ list, total });
     }
+    const [bound] = shown.filter(({ step: what }) => what === 'bound');
+    const then = answered(await server.get(path(`/tag-bindings?as-of=${bound?.at}`)), 200);
+    expect(then.body).toEqual(bound?.bound[path('/tag-bindings')]);
   });
 
   it('leaves a view that is still what the log says', async () => {

@@ -1,7 +1,8 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
+import { asOfIn } from '#history/to-history';
+import { document, type Document, type Query as QueryOf } from '#json-api';
 import { effectiveTagBindingResource } from './tag-bindings.document.js';
 import { bindingsOfProject, bindingsOfWorkspace } from './tag-bindings.queries.js';
 
@@ -11,15 +12,16 @@ export class EffectiveTagBindingsController {
   constructor(private readonly database: Database) {}
 
   @Get('workspaces/:id/effective-tag-bindings')
-  async ofWorkspace(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(
-      (await bindingsOfWorkspace(this.database, actor, id, 'effective')).map(effectiveTagBindingResource),
-    );
+  async ofWorkspace(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const at = await asOfIn(this.database, query, { workspace: id });
+    const bindings = await bindingsOfWorkspace(this.database, actor, id, 'effective', at);
+    return document(bindings.map(effectiveTagBindingResource));
   }
 
   /** Projects inherit nothing: what they bind is what counts. */
   @Get('projects/:id/effective-tag-bindings')
-  async ofProject(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document((await bindingsOfProject(this.database, actor, id)).map(effectiveTagBindingResource));
+  async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const at = await asOfIn(this.database, query, { project: id });
+    return document((await bindingsOfProject(this.database, actor, id, at)).map(effectiveTagBindingResource));
   }
 }

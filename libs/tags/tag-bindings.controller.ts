@@ -1,9 +1,10 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, LIST_BODY_BYTES, type Document } from '#json-api';
+import { asOfIn } from '#history/to-history';
+import { document, LIST_BODY_BYTES, type Document, type Query as QueryOf } from '#json-api';
 import { BindToProject } from '#organizations/to-organizations';
 import { BindToWorkspace } from '#workspaces/to-workspace';
 import { tagBindingResource } from './tag-bindings.document.js';
@@ -25,13 +26,15 @@ export class TagBindingsController {
   ) {}
 
   @Get([OF_WORKSPACE, RELATED_TO_WORKSPACE])
-  async ofWorkspace(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document((await bindingsOfWorkspace(this.database, actor, id, 'own')).map(tagBindingResource));
+  async ofWorkspace(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const at = await asOfIn(this.database, query, { workspace: id });
+    return document((await bindingsOfWorkspace(this.database, actor, id, 'own', at)).map(tagBindingResource));
   }
 
   @Get([OF_PROJECT, RELATED_TO_PROJECT])
-  async ofProject(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document((await bindingsOfProject(this.database, actor, id)).map(tagBindingResource));
+  async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const at = await asOfIn(this.database, query, { project: id });
+    return document((await bindingsOfProject(this.database, actor, id, at)).map(tagBindingResource));
   }
 
   /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */

@@ -1,6 +1,15 @@
-import { notFound, sql, type Sql } from '#kernel';
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantsOnProject, grantsOnWorkspace, type Actor, type Grant } from '#access';
+import {
+  demand,
+  fresh,
+  grantsOnProject,
+  grantsOnWorkspace,
+  grantsOnWorkspaceNow,
+  type Actor,
+  type Grant,
+} from '#access';
+import { asOf } from '#history/to-history';
 import { IS_INHERITED, type BoundTag } from './inheritance.queries.js';
 
 /** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */
@@ -57,20 +66,32 @@ export const bindingsOfProjects = (ids: Sql): Sql => sql`
 
 type Placed = BindingRow & { readonly organization: string; readonly grants: readonly Grant[] };
 
-/** The bindings of a workspace that the caller may read. */
+const readPlaced = (
+  database: Database,
+  actor: Actor,
+  statement: Sql,
+  at: Timestamp | null,
+): Promise<readonly Placed[]> =>
+  at === null ? database.rows<Placed>(statement) : database.slowRows<Placed>(actor, sql.unkept(statement));
+
+/** The bindings of a workspace that the caller may read; with `at` as they were at that time. */
 export const bindingsOfWorkspace = async (
   database: Database,
   actor: Actor,
   id: string,
   extent: Extent,
+  at: Timestamp | null = null,
 ): Promise<readonly BindingRow[]> => {
-  const rows = await database.rows<Placed>(sql`
-    select w.organization, ${grantsOnWorkspace(actor, 'w')} as grants, b.*
+  const grants = at === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
+  const statement = sql`
+    ${asOf(at, { id })}
+    select w.organization, ${grants} as grants, b.*
       from workspaces w left join lateral (${extent === 'own' ? OWN : EFFECTIVE}) b on true
-     where w.id = ${id} and ${fresh(actor)} order by ${ORDER}`);
+     where w.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
+  const rows = await readPlaced(database, actor, statement, at);
   const [first] = rows;
   if (!first) throw notFound();
-  demand(actor, 'read-workspace', first);
+  demand(actor, at === null ? 'read-workspace' : 'read-workspace-history', first);
   return rows.filter(({ key }) => key !== null);
 };
 
@@ -79,11 +100,14 @@ export const bindingsOfProject = async (
   database: Database,
   actor: Actor,
   id: string,
+  at: Timestamp | null = null,
 ): Promise<readonly BindingRow[]> => {
-  const rows = await database.rows<Placed>(sql`
+  const statement = sql`
+    ${asOf(at, { id })}
     select p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants, b.*
       from projects p left join lateral (${OF_PROJECT}) b on true
-     where p.id = ${id} and ${fresh(actor)} order by ${ORDER}`);
+     where p.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
+  const rows = await readPlaced(database, actor, statement, at);
   const [first] = rows;
   if (!first) throw notFound();
   demand(actor, 'read-project', first);

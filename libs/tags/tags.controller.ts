@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
+import { asOfIn } from '#history/to-history';
 import {
   identifiersBody,
   pageDocument,
@@ -18,6 +19,7 @@ import {
 import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
 import { tagId } from './tag-bindings.document.js';
 import { flatTagsIn, flatTagsInput, tagsToRemove } from './tags.body.js';
+import { tagsOfWorkspaceAsOf } from './tags.as-of.queries.js';
 import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 
 const tagResource = (tag: TagRow): Resource => ({
@@ -59,7 +61,12 @@ export class TagsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = pageOf(query);
-    const { rows, total } = await tagsOfWorkspace(this.database, actor, id, page, parameter(query, 'name'));
+    const name = parameter(query, 'name');
+    const at = await asOfIn(this.database, query, { workspace: id });
+    const { rows, total } =
+      at === null
+        ? await tagsOfWorkspace(this.database, actor, id, page, name)
+        : await tagsOfWorkspaceAsOf(this.database, actor, id, page, name, at);
     return pageDocument(rows.map(tagResource), page, total, request.url);
   }
 

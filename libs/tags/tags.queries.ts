@@ -24,15 +24,15 @@ export type TagRow = {
 };
 
 /** Tags with this in their names, in letters of either size. */
-const isLike = (search: string | undefined): Sql =>
+export const isLike = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(t.key)) > 0` : sql.raw('true');
 
 /** Of what seenTags finds. */
-const USE = sql.raw(`min(seen.created_at) as "createdAt", count(*) as "instanceCount"`);
+export const USE = sql.raw(`min(seen.created_at) as "createdAt", count(*) as "instanceCount"`);
 
-type Found = TagRow & { readonly total: number };
+export type FoundTag = TagRow & { readonly total: number };
 
-const listedIn = (found: readonly Found[]): Listed<TagRow> => ({
+export const tagsListedIn = (found: readonly FoundTag[]): Listed<TagRow> => ({
   rows: found.filter(({ name }: { readonly name: string | null }) => name !== null),
   total: found[0]?.total ?? 0,
 });
@@ -49,7 +49,7 @@ export const tagsOfWorkspace = async (
     select w.id, w.organization, ${grantsOnWorkspace(actor, 'w')} as grants
       from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const own = sql`t.workspace = w.id and ${IS_VALUELESS} and ${isLike(search)}`;
-  const found = await database.slowRows<Found & { readonly grants: readonly Grant[] }>(
+  const found = await database.slowRows<FoundTag & { readonly grants: readonly Grant[] }>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", w.grants,
@@ -65,7 +65,7 @@ export const tagsOfWorkspace = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-workspace', first);
-  return listedIn(found);
+  return tagsListedIn(found);
 };
 
 export type TagFilter = {
@@ -89,7 +89,7 @@ export const listTags = async (
            and (owner.whole or ${isGrantedWorkspace(actor, 'w')}))`
     : sql.raw('true');
   const seen = seenTags(actor, sql.raw('t.key as name, t.created_at'), sql`${isLike(search)} and ${isOther}`);
-  const found = await database.slowRows<Found>(
+  const found = await database.slowRows<FoundTag>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", owner.total, page.*
@@ -104,5 +104,5 @@ export const listTags = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', first);
-  return listedIn(found);
+  return tagsListedIn(found);
 };

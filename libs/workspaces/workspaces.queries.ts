@@ -5,6 +5,7 @@ import {
   fresh,
   grantsOnProject,
   grantsOnWorkspace,
+  grantsOnWorkspaceNow,
   type Actor,
   type Grant,
   type Identity,
@@ -104,9 +105,7 @@ const isTarget = (target: WorkspaceTarget): Sql =>
  */
 const grants = (actor: Identity | null, at: Timestamp | null = null): Sql => {
   if (!actor) return sql.raw(`'[]'::jsonb`);
-  if (at === null) return grantsOnWorkspace(actor, 'w');
-  const present = grantsOnWorkspace(actor, 'present');
-  return sql`coalesce((select ${present} from views.workspaces present where present.id = w.id), '[]')`;
+  return at === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
 };
 
 /** `at`: the time that asOf was asked for, where it stands before the statement. */

@@ -5,6 +5,13 @@ import { refusing, WORKSPACES, type Bad } from './refusing.js';
 const { expectRefusal, get } = refusing({ followers: true });
 
 const TOLD_AS_OF = ['/api/v2/workspaces/{workspace}', `${WORKSPACES}/one`, WORKSPACES] as const;
+const BOUND_AS_OF = [
+  '/api/v2/workspaces/{workspace}/tag-bindings',
+  '/api/v2/workspaces/{workspace}/effective-tag-bindings',
+  '/api/v2/workspaces/{workspace}/relationships/tags',
+  '/api/v2/projects/{project}/tag-bindings',
+  '/api/v2/projects/{project}/effective-tag-bindings',
+] as const;
 const PAGED = [
   '/api/v2/workspaces/{workspace}/history',
   '/api/v2/workspaces/{workspace}/lock-history',
@@ -55,11 +62,20 @@ describe('a time that is none', () => {
   });
 });
 
+describe('tags and bindings', () => {
+  it('are refused as of a time that is none', async () => {
+    for (const path of BOUND_AS_OF) {
+      const problems = [[null, /as-of is not a valid ISO 8601 timestamp/]] as const;
+      await expectRefusal({ what: '', send: `GET ${path}?as-of=now`, status: 400, problems });
+    }
+  });
+});
+
 describe('a time before everything', () => {
   it.each(['0000-01-01', '0000-01-01T00:00:00%2B23:59', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999999Z'])(
     '%s finds nothing',
     async (time) => {
-      for (const path of TOLD_AS_OF) {
+      for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
         await expectRefusal({ what: '', send: `GET ${path}?as-of=${time}`, status: 404 });
       }
     },
@@ -68,7 +84,7 @@ describe('a time before everything', () => {
 
 describe('a time after everything', () => {
   it.each(['9999-12-31', '9999-12-31T23:59:59.999999999-23:59'])('%s finds what is', async (time) => {
-    for (const path of TOLD_AS_OF) {
+    for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
       const [then, now] = [await get(`${path}?as-of=${time}`), await get(path)];
       expect([then.status, then.body.data]).toEqual([200, now.body.data]);
     }

@@ -1,6 +1,6 @@
 import type { Row } from '../matrix.js';
 import type { World } from '../land.js';
-import { organization, workspace } from '../targets.js';
+import { organization, project, workspace } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';
 
 const all =
@@ -33,6 +33,22 @@ export const history: readonly Row[] = [
     query: asOf,
     shows: seenWorkspaces,
   },
+  ...['tag-bindings', 'effective-tag-bindings', 'relationships/tags'].map((path): Row => ({
+    route: `GET /workspaces/:id/${path}`,
+    when: 'as of a time',
+    about: workspace,
+    demands: ['read-workspace-history'],
+    status: 200,
+    query: asOf,
+  })),
+  ...['tag-bindings', 'effective-tag-bindings'].map((path): Row => ({
+    route: `GET /projects/:id/${path}`,
+    when: 'as of a time',
+    about: project,
+    demands: ['read-project'],
+    status: 200,
+    query: asOf,
+  })),
   ...['history', 'lock-history'].map((path): Row => ({
     route: `GET /workspaces/:id/${path}`,
     about: workspace,

@@ -1,0 +1,51 @@
+import { notFound, sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { demand, fresh, grantsOnWorkspaceNow, permittedPlaces, type Actor, type Grant } from '#access';
+import { asOf } from '#history/to-history';
+import { limitOf, type Listed, type Page } from '#json-api';
+import { IS_VALUELESS, ownerWhere, seenTags } from './carried-tags.queries.js';
+import { isLike, tagsListedIn, USE, type FoundTag, type TagRow } from './tags.queries.js';
+
+/**
+ * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, in one
+ * statement. The uses of all tags of the page are counted together: each look at the past reads every workspace that the
+ * organization had.
+ */
+export const tagsOfWorkspaceAsOf = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  page: Page,
+  search: string | undefined,
+  at: Timestamp,
+): Promise<Listed<TagRow>> => {
+  const places = sql`
+    select w.id, w.organization, ${grantsOnWorkspaceNow(actor, sql.raw('w.id'))} as grants
+      from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
+  const found = await database.slowRows<FoundTag & { readonly grants: readonly Grant[] }>(
+    actor,
+    sql.unkept(sql`
+    ${asOf(at, { id: workspace })},
+    owner as materialized (
+      select owner.*, w.id as workspace, w.grants
+        from ${permittedPlaces(actor, 'read-workspace-history', places)} w
+        join ${ownerWhere(actor, sql.raw('true'))} on owner.id = w.organization),
+    own as materialized (
+      select t.key as name, t.ordinal from owner join workspace_tags t on t.workspace = owner.workspace
+       where ${IS_VALUELESS} and ${isLike(search)}),
+    page as materialized (select * from own order by ordinal ${limitOf(page)}),
+    used as materialized (
+      select seen.name, ${USE}
+        from owner cross join lateral (
+          ${seenTags(actor, sql.raw('t.key as name, t.created_at'), sql.raw('t.key in (select name from page)'))}) seen
+       group by seen.name)
+    select owner.id as organization, owner.name as "organizationName", owner.grants,
+           (select count(*) from own) as total, page.name, used."createdAt", used."instanceCount"
+      from owner left join page on true left join used on used.name = page.name
+     order by page.ordinal`),
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  demand(actor, 'read-workspace-history', first);
+  return tagsListedIn(found);
+};
