@@ -191,10 +191,12 @@ describe('as-of', () => {
     }
   });
 
-  it('does not go together with include', async () => {
-    const { status, body } = await server.get('/api/v2/organizations/acme/workspaces?as-of=2026-01-01&include=project');
+  it('does not go together with an include that the history has not', async () => {
+    const { status, body } = await server.get(
+      '/api/v2/organizations/acme/workspaces?as-of=2026-01-01&include=organization',
+    );
     expect([status, body.errors[0].source]).toEqual([400, { parameter: 'include' }]);
-    expect(body.errors[0].detail).toContain('include parameter');
+    expect(body.errors[0].detail).toContain('include: organization');
   });
 
   it('in the future is now, and before everything there is nothing', async () => {

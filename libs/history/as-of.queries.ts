@@ -1,21 +1,29 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
 
-/** What a statement is about: a workspace or project, or an organization or something in it by the names of then. */
-type About = { readonly id: string } | { readonly organization: string; readonly name?: string };
+/**
+ * What a statement is about: a workspace or project, an organization by its id, or an organization or something in it by
+ * the names of then.
+ */
+export type About =
+  | { readonly id: string }
+  | { readonly organizationId: string }
+  | { readonly organization: string; readonly name?: string };
 
 /** Whatever was ever called so. */
 const everNamed = (name: string): Sql =>
   sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
 
 /** The organizations that it can be in: all else of the past is left alone. */
-const placesOf = (about: About): Sql =>
-  'id' in about
+const placesOf = (about: About): Sql => {
+  if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
+  return 'id' in about
     ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
     : everNamed(about.organization);
+};
 
 const isNamed = (about: About): Sql =>
-  'id' in about || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
+  !('organization' in about) || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
 
 type TagSince = 'key' | 'value';
 
@@ -64,7 +72,7 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
     ? sql.empty
     : sql`
   with past as not materialized (
-    select birth.subject, birth.type as born, birth.organization, was.data
+    select birth.subject, birth.type as born, birth.organization, birth.since as created_at, was.data
       from history_versions birth
       cross join lateral (
         select f.data || h.data as data
@@ -74,10 +82,14 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
          where h.data is not null limit 1) was
      where birth.ordinal = 1 and birth.organization = any (array(${placesOf(about)}))),
   organizations as not materialized (
-    select subject as id, data ->> 'name' as name, data as settings
+    select subject as id, data ->> 'name' as name, data as settings,
+           -- It never changes, and the organization exists as long as its history.
+           (select present.default_project from views.organizations present where present.id = subject) as default_project
       from past where born = 'OrganizationCreated'),
   projects as not materialized (
-    select subject as id, organization, data ->> 'name' as name, data as settings from past where born = 'ProjectCreated'),
+    select subject as id, organization, data ->> 'name' as name, data ->> 'description' as description, created_at,
+           data as settings
+      from past where born = 'ProjectCreated'),
   workspaces as not materialized (
     select subject as id, organization, data ->> 'project' as project, (data ->> 'name') collate "C" as name,
            data as settings, nullif(data -> 'lock', 'null') as lock, data ->> 'sshKey' as ssh_key,

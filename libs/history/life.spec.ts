@@ -36,6 +36,7 @@ type Shown = {
   readonly organization: string;
   readonly name: string;
   readonly document: object;
+  readonly included: readonly object[];
   readonly list: readonly object[];
   readonly total: number;
   /** What the endpoints of tags and bindings answer, by their paths. */
@@ -54,6 +55,12 @@ const listOf = ({ body }: Answer) => ({
 
 const path = (rest = ''): string => `/api/v2/workspaces/${id}${rest}`;
 const listPath = (organization: string): string => `/api/v2/organizations/${organization}/workspaces`;
+
+const INCLUDING = '?include=project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
+
+/** Without links to files, which are signed anew for each answer. */
+const includedIn = ({ body }: Answer): readonly object[] =>
+  body.included.map((one: any) => (one.type === 'state-versions' ? { type: one.type, id: one.id } : plain(one)));
 
 const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> => {
   const paths = [
@@ -82,6 +89,7 @@ const step = async (what: string, happens: () => Promise<unknown>): Promise<void
     organization: names.organization,
     name: names.workspace,
     document: plain(answered(await server.get(path()), 200).body.data),
+    included: includedIn(answered(await server.get(path(INCLUDING)), 200)),
     ...listOf(answered(await server.get(listPath(names.organization)), 200)),
     bound: await readBound(),
   });
@@ -261,6 +269,20 @@ describe('a workspace as of the time of each step of its life', () => {
       const byName = answered(await server.get(`${listPath(organization)}/${name}?as-of=${at}`), 200);
       expect([what, plain(byId.body.data)]).toEqual([what, document]);
       expect(byName.body).toEqual(byId.body);
+    }
+  });
+
+  it('includes what it had then', async () => {
+    const textOf = (one: Shown | undefined): string => JSON.stringify(one?.included);
+    const changed = shown.filter((one, n) => textOf(one) !== textOf(shown[n - 1]));
+    for (const { step: what, at, included } of changed) {
+      const then = answered(await server.get(path(`${INCLUDING}&as-of=${at}`)), 200);
+      expect([what, includedIn(then)]).toEqual([what, included]);
+    }
+    const [{ at, organization, name, included } = { at: '', organization: '', name: '', included: [] }] = shown;
+    for (const other of [`${listPath(organization)}/${name}`, listPath(organization)]) {
+      const then = answered(await server.get(`${other}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
+      expect(includedIn(then)).toEqual(included);
     }
   });
 

@@ -1,6 +1,7 @@
-import { badRequest, momentOf, timestampOf, type Timestamp } from '#kernel';
+import { badRequest, momentOf, sql, timestampOf, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { parameter, type Query } from '#json-api';
+import { parameter, type Query, type Related } from '#json-api';
+import { asOf, type About } from './as-of.queries.js';
 import { historyCaughtUp, type Subject } from './history.follower.js';
 
 export { asOf } from './as-of.queries.js';
@@ -24,3 +25,9 @@ export const asOfIn = async (database: Database, query: Query, subject: Subject)
   if (at !== null) await historyCaughtUp(database, subject);
   return at;
 };
+
+/** Returns the related resources as they were at a time: their query reads the past. */
+export const relatedAsOf = ({ query, render }: Related, at: Timestamp, about: About): Related => ({
+  query: sql`${asOf(at, about)} ${query}`,
+  render,
+});

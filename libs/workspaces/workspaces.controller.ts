@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
 import { asOfIn } from '#history/to-history';
-import { notFound, refuseTogether } from '#kernel';
+import { notFound, refuseTogether, type Timestamp } from '#kernel';
 import {
   document,
   pageDocument,
@@ -89,7 +89,7 @@ export class WorkspacesController {
     const at = await asOfIn(this.database, query, { organization });
     const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, at);
     const data = rows.map((row) => workspaceResource(row, actor, includes));
-    const included = includes ? await this.included(rows, includes, actor) : undefined;
+    const included = includes ? await this.included(rows, includes, actor, at) : undefined;
     return pageDocument(data, page, total, request.url, included);
   }
 
@@ -211,7 +211,7 @@ export class WorkspacesController {
     const at = await asOfIn(this.database, query, subject);
     const permission = at === null ? 'read-workspace' : 'read-workspace-history';
     const row = await workspaceFor(this.database, actor, permission, target, at);
-    const included = includes ? await this.included([row], includes, actor) : undefined;
+    const included = includes ? await this.included([row], includes, actor, at) : undefined;
     return document(workspaceResource(row, actor, includes), included);
   }
 
@@ -219,9 +219,10 @@ export class WorkspacesController {
     rows: readonly WorkspaceRow[],
     includes: ReadonlySet<Include>,
     actor: Actor,
+    at: Timestamp | null,
   ): Promise<readonly Resource[]> {
     const { runs, states } = this;
-    return includedWith(this.database, rows, includes, { actor, runs, states });
+    return includedWith(this.database, rows, includes, { actor, runs, states }, at);
   }
 
   private async update(

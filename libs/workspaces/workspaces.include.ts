@@ -1,9 +1,9 @@
-import { badRequest, sql, type Sql } from '#kernel';
+import { badRequest, sql, type Sql, type Timestamp } from '#kernel';
 import { type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
 import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
 import type { Database } from '#event-store';
-import { AS_OF } from '#history/to-history';
+import { AS_OF, relatedAsOf } from '#history/to-history';
 import { includesOf, parameter, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
 import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
 import type { CurrentRuns } from './current-runs.port.js';
@@ -30,32 +30,49 @@ const INCLUDES = [
 
 export type Include = (typeof INCLUDES)[number];
 
-/** What a document brings along is read as it is now: it does not go with one of the past. */
+/** Resources that the history has: with as-of they are included as they were then. */
+const IN_HISTORY: ReadonlySet<Include> = new Set(['project', 'effective_tag_bindings', 'tag_bindings']);
+
+/** What never changes once a workspace has it is included as it is, and there never is a readme. */
+const UNCHANGING: ReadonlySet<Include> = new Set(['current_state_version', 'outputs', 'readme']);
+
 export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => {
   const includes = includesOf(query, INCLUDES);
-  if (includes && parameter(query, AS_OF)) {
-    throw badRequest('The include parameter cannot be combined with as-of', 'include');
-  }
-  return includes;
+  if (!includes || !parameter(query, AS_OF)) return includes;
+  const accepted = INCLUDES.filter((include) => IN_HISTORY.has(include) || UNCHANGING.has(include));
+  const refused = [...includes].filter((include) => !accepted.includes(include));
+  if (refused.length === 0) return includes;
+  throw badRequest(
+    `include: ${refused.join(', ')} cannot be combined with as-of, only ${accepted.join(', ')} can`,
+    'include',
+  );
 };
 
 type Neighbours = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
 
-/** The resources that the includes ask for, in one more statement at the most, whoever keeps them. */
+/**
+ * The resources that the includes ask for, in one more statement at the most, whoever keeps them. `at`: the time that the
+ * rows were read as of.
+ */
 export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
   neighbours: Neighbours,
+  at: Timestamp | null = null,
 ): Promise<Resource[]> => {
+  const organizationId = rows[0]?.organization ?? '';
   const wanted = WAYS.flatMap(([value, named, lent]) => {
     // Who asks for what belongs to a run is told of the run, too (JSON:API, full linkage).
     const asked = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
     const ids = asked.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
     const more = new Set(asked.map((include) => include.slice(value.length + 1)));
-    return ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
+    const resources = ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
+    if (at === null || !IN_HISTORY.has(value)) return resources;
+    return resources.map((one) => relatedAsOf(one, at, { organizationId }));
   });
-  const resources = await readRelated(database, wanted, slowForLists(neighbours.actor, rows));
+  const slowFor = at === null ? slowForLists(neighbours.actor, rows) : neighbours.actor;
+  const resources = await readRelated(database, wanted, slowFor);
   return includes.has('project') ? resources.map(withoutCircle) : resources;
 };
 

@@ -55,11 +55,19 @@ describe('a time that is none', () => {
     await expectRefusal(bad);
   });
 
-  it('is none to an include either, nor is any time', async () => {
-    for (const path of TOLD_AS_OF) {
-      await expectRefusal({ what: '', send: `GET ${path}?as-of=2026-01-01&include=organization`, status: 400 });
-    }
-  });
+  it.each(['organization', 'locked_by', 'current_run', 'project,current_configuration_version'])(
+    'is none to resources that the history has not, nor is any time: include=%s',
+    async (include) => {
+      const refused = include.split(',').at(-1);
+      const problems = [
+        [null, new RegExp(`^include: ${refused} cannot be combined with as-of, only .*project`)],
+      ] as const;
+      for (const path of TOLD_AS_OF) {
+        const send = `GET ${path}?as-of=2026-01-01&include=${include}` as const;
+        await expectRefusal({ what: '', send, status: 400, problems });
+      }
+    },
+  );
 });
 
 describe('tags and bindings', () => {
