@@ -62,7 +62,7 @@ export const endpointsPage = async (): Promise<string> => {
     '',
     NOTICE,
     '',
-    `All ${all.length} routes of the gateway. Any other path or method answers 404. A section is a room: one controller`,
+    `All ${all.length} routes of the gateway. Any other path answers 404, another method of a path 405. A section is a room: one controller`,
     'file, named after the JSON:API type that it answers with, or after the noun in the path where the answer is not',
     'JSON:API (`audit-facts`, `audit-trail`, `discovery`, `health`, `ping`, `state-files`).',
     '',
