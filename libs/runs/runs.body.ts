@@ -8,6 +8,14 @@ import type { NewRun } from './new-run.handler.js';
 const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
 const flag = z.boolean().nullish();
 
+/** Bytes of the keys and values of a run's variables: lists show up to 100 runs with theirs. */
+const VARIABLES_BYTES = 100_000;
+
+type Variables = readonly { readonly key: string; readonly value: string }[];
+
+const bytesOf = (variables: Variables): number =>
+  variables.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+
 export const createBody = resourceBody(
   'runs',
   z
@@ -30,6 +38,9 @@ export const createBody = resourceBody(
       variables: z
         .array(z.object({ key: text(255).min(1), value: text(100_000) }))
         .max(500, { error: 'too many, at most 500 of them' })
+        .refine((variables) => bytesOf(variables) <= VARIABLES_BYTES, {
+          error: `Variables: too long, at most ${VARIABLES_BYTES} bytes in all keys and values together`,
+        })
         .nullish(),
     })
     .default({}),

@@ -136,6 +136,12 @@ describe('a run', () => {
     ['another type', () => ({ data: { type: 'plans', relationships: {} } }), 422, /Type must be runs/],
     ['a flag that is none', () => runBody('ws-nowhere', { 'is-destroy': 'yes' }), 422, /Is destroy must be/],
     ['a list that is none', () => runBody('ws-nowhere', { 'target-addrs': 'a.b' }), 422, /Target addrs must be/],
+    [
+      'variables of more than 100,000 bytes together',
+      () => runBody('ws-nowhere', { variables: ['a', 'b'].map((key) => ({ key, value: 'ä'.repeat(25_000) })) }),
+      422,
+      /Variables: too long, at most 100000 bytes in all keys and values together/,
+    ],
   ])('is refused with %s', async (_, body, status, detail) => {
     const answer = await server.post('/api/v2/runs', body());
     expect([answer.status, detailOf(answer)]).toEqual([status, expect.stringMatching(detail)]);

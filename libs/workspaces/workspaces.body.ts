@@ -25,7 +25,15 @@ import {
 import { flatTagsInput, tagBindingsInput } from '#tags/to-tags';
 import type { ToolReleases } from './tool-releases.catalogue.js';
 
-const paths = z.array(text(500)).max(200, { error: 'too many, at most 200 of them' });
+/** Characters of all paths of a workspace together: lists show up to 100 workspaces with theirs. */
+const PATHS_LENGTH = 20_000;
+
+const paths = z
+  .array(text(500))
+  .max(200, { error: 'too many, at most 200 of them' })
+  .refine((texts) => texts.join('').length <= PATHS_LENGTH, {
+    error: `Paths: too long, at most ${PATHS_LENGTH} characters in all of them together`,
+  });
 
 const vcsRepo = z.object({
   identifier: text(500).optional(),

@@ -68,6 +68,7 @@ describe('what is too long for a workspace', () => {
     ['agent-pool-id', long(256)],
     ['auto-destroy-activity-duration', long(256)],
     ['trigger-patterns', Array.from({ length: 201 }, () => 'a')],
+    ['trigger-prefixes', Array.from({ length: 41 }, () => 'a'.repeat(490))],
     ['trigger-prefixes/0', [long(501)]],
     ['vcs-repo/branch', { identifier: 'a/b', 'oauth-token-id': 'ot-1', branch: long(501) }],
   ])('is refused in %s', async (path, value) => {
