@@ -250,7 +250,7 @@ const historyView = (): View => {
 };
 
 const migrationStatements = async (): Promise<readonly Sql[]> => {
-  const text = await readFile(join(import.meta.dirname, 'sql', '002_write_anew.sql'), 'utf8');
+  const text = await readFile(join(import.meta.dirname, 'sql', '003_write_again.sql'), 'utf8');
   const statements = text.replaceAll(/--.*$/gm, '').split(';');
   return statements.filter((statement) => statement.trim() !== '').map((statement) => sql.raw(statement));
 };
