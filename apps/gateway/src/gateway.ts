@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -46,7 +47,9 @@ export const openGateway = async (house: House): Promise<Gateway> => {
   const tls = await tlsOf(house);
   const { port, host } = house.settings;
   const app = await httpServer(GatewayModule.over(house), { tls, ...httpOptionsOf(house) });
-  await app.listen(port, host);
+  // One address. For `localhost` with two addresses Fastify opens a second server, which would have none of the limits.
+  const { address } = await lookup(host);
+  await app.listen(port, address);
   void inspectBlobs(house);
   return { app, caFile: tls?.caFile ?? null };
 };
