@@ -139,8 +139,8 @@ export class EventStore {
 
   /**
    * The next events after a position in log order, at most `limit`: see eventsAfter. `sealed` leaves the texts of people as
-   * they are in the log; `outside` is for who tells them to others, who forget nobody: nothing is opened with a key that is
-   * only remembered.
+   * they are in the log; `outside` is for readers that publish them: such readers decrypt nothing with a cached key, because
+   * what they publish cannot be forgotten.
    */
   async read(
     after: LogPosition,

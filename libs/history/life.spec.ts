@@ -58,7 +58,7 @@ const listPath = (organization: string): string => `/api/v2/organizations/${orga
 
 const INCLUDING = '?include=project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
 
-/** Without links to files, which are signed anew for each answer. */
+/** Without links to files: each answer signs new ones. */
 const includedIn = ({ body }: Answer): readonly object[] =>
   body.included.map((one: any) => (one.type === 'state-versions' ? { type: one.type, id: one.id } : plain(one)));
 
@@ -338,7 +338,7 @@ describe('the view', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('is written anew from the start of the log after the migration that empties it', async () => {
+  it('is written again from the start of the log after the migration that empties it', async () => {
     const session = await server.database.session();
     try {
       await session.run(sql`update history_versions set data = '{}'`);

@@ -90,7 +90,7 @@ describe('an invitation', () => {
     expect(attributes.email).toBe('KNOWN@people.test');
   });
 
-  it('shows the inviter the typed address, whether or not somebody has it, until it is accepted', async () => {
+  it('shows the inviter the typed address, with or without an account, until the invitation is accepted', async () => {
     const email = 'Hidden@people.test';
     const known = await makeMember(server, 'elsewhere', 'hidden-account');
     const address = `${known.username}@people.test`;

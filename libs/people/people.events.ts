@@ -44,15 +44,19 @@ const invitation = z.strictObject({ membership: z.string(), email: z.string().nu
 type Named = { readonly user: string; readonly username: string };
 type MaybeInvited = Named & { readonly invitation: Invitation | null };
 
-const told = ({ user, username }: Named) => ({ user: username, user_id: user });
+const describeUser = ({ user, username }: Named) => ({ user: username, user_id: user });
 
-/** The account is hidden until the person accepts: whoever invites must not learn whether the address has one. */
-const toldUnlessInvited = (data: MaybeInvited) =>
-  data.invitation ? { user: data.invitation.email, user_id: hiddenAccount(data.invitation.membership) } : told(data);
+/** Hides the account until the person accepts: the inviter must not learn whether the address has one. */
+const describeUnlessInvited = (data: MaybeInvited) =>
+  data.invitation
+    ? { user: data.invitation.email, user_id: hiddenAccount(data.invitation.membership) }
+    : describeUser(data);
 
-const toldOfTeam = ({ username, invitation: invited }: MaybeInvited) => ({ user: invited ? invited.email : username });
+const describeTeamMember = ({ username, invitation: invited }: MaybeInvited) => ({
+  user: invited ? invited.email : username,
+});
 
-/** Whoever declines an invitation stays hidden as well. */
+/** Hides a person who declines an invitation. */
 const decliner = ({ user, invitation: declined }: MaybeInvited, { context }: Pick<Recorded, 'context'>) =>
   declined && context.accessor.id === user ? hiddenAccount(declined.membership) : null;
 
@@ -107,14 +111,14 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
-    audit: { resource: 'organization_user', action: 'create', meta: toldUnlessInvited },
+    audit: { resource: 'organization_user', action: 'create', meta: describeUnlessInvited },
     personal: ({ user }) => [...invitedTexts({ user }), emailOf(user)],
   },
   MembershipAccepted: {
     schemaVersion: 1,
     topic: 'access',
     schema: person,
-    audit: { resource: 'organization_user', action: 'update', meta: told },
+    audit: { resource: 'organization_user', action: 'update', meta: describeUser },
     personal: usernameOf,
   },
   MembershipRemoved: {
@@ -122,7 +126,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ invitation }),
-    audit: { resource: 'organization_user', action: 'destroy', meta: toldUnlessInvited, hiddenActor: decliner },
+    audit: { resource: 'organization_user', action: 'destroy', meta: describeUnlessInvited, hiddenActor: decliner },
     personal: invitedTexts,
   },
   TeamCreated: {
@@ -151,7 +155,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ invitation }),
-    audit: { resource: 'team', action: 'add_member', meta: toldOfTeam },
+    audit: { resource: 'team', action: 'add_member', meta: describeTeamMember },
     personal: invitedTexts,
   },
   TeamMemberRemoved: {
@@ -159,7 +163,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ invitation }),
-    audit: { resource: 'team', action: 'remove_member', meta: toldOfTeam, hiddenActor: decliner },
+    audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: decliner },
     personal: invitedTexts,
   },
   AuthenticationTokenCreated: {

@@ -5,9 +5,9 @@ import { VERSIONS_AT_ONCE, versionsOfDeletedProvider } from './registry-provider
 const EVERY_MS = 30_000;
 
 /**
- * Deletes the versions that were left when their provider was deleted, a step at a time: one append of thousands of
- * streams would hold up every follower. Nothing is served of them meanwhile. Each step starts from what is left, so an
- * interrupted deletion goes on in the next round, on any process; the entries in the trail show its progress.
+ * Deletes the remaining versions of deleted providers in steps, because one append to thousands of streams would hold up
+ * every follower. The server does not serve them meanwhile. Each step reads which versions remain, so the next round
+ * resumes an interrupted deletion on any process. The entries in the trail show the progress.
  */
 export const deletedProviders = (store: EventStore): Chore => ({
   name: 'deleted_providers',
@@ -33,7 +33,7 @@ const deleteStep = (store: EventStore): Promise<number> =>
       const loaded = await store.restore(id, registryProviderVersion, snapshot);
       return writeOf(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
     });
-    // Whoever deleted the provider deleted its versions.
+    // The trail names the caller that deleted the provider.
     const context = { ...deletion.context, causation: deletion.id };
     await store.append([unchanged(organization, organizationVersion), ...(await Promise.all(writes))], context);
     return versions.length;

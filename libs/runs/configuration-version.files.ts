@@ -1,8 +1,8 @@
 import { BlobExists, digestOf, type BlobContent, type BlobStore, type StoredBlob } from '#blob-store';
 
 /**
- * Most archives that are ever stored for one version, with those of uploads that were cut off. Whoever deletes a version
- * deletes all that there can be, without a list of them.
+ * The largest number of archives of one version, interrupted uploads included. A deletion removes all possible names,
+ * so it needs no list of the files.
  */
 const MOST = 8;
 

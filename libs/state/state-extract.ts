@@ -46,7 +46,7 @@ export const indexLengthOf = (beginning: Uint8Array): number => {
   return header.getUint32(4, true);
 };
 
-/** Names decide the order, so that a page of outputs is one stretch of the file. */
+/** Sorts by name, so that a page of outputs is one range of the file. */
 export const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : Number(one.name > other.name);
 

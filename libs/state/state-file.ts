@@ -226,7 +226,7 @@ type Top = { readonly [Name in (typeof TOP)[number]]?: Span };
 const topOf = (bytes: Uint8Array): Top => {
   try {
     const from = startOf(bytes);
-    // What is no object may be no JSON either, and that is the first thing to say.
+    // Text that is not an object may not even be JSON. The error then says so first.
     if (kindOf(bytes, { from }) !== 'object') checkEnd(bytes, endOfValue(bytes, from));
     const { spans, to } = membersOf(bytes, objectAt(bytes, from, 'it'), TOP);
     checkEnd(bytes, to);

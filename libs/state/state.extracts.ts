@@ -146,8 +146,8 @@ class Source {
 }
 
 /**
- * What is extracted from states, beside them and as encrypted as they are. Stored when a version is finalized, before
- * its event. A version that was finalized before there were such files gets them when they are first read.
+ * The outputs and resources of states, in encrypted files beside them. They are stored when a version is finalized,
+ * before its event. A version that was finalized before there were such files gets them when they are first read.
  */
 @Injectable()
 export class StateExtracts {

@@ -43,7 +43,7 @@ describe('commands beside a running server', () => {
     });
   });
 
-  it('create a token without an end only if they are told to, with a warning', async () => {
+  it('create a token without an end only with --never-expires, and warn', async () => {
     const created = await product.run('token', 'create', '--user', 'edsger', '--never-expires');
     expect(created).toMatchObject({ code: 0 });
     expect(created.stderr).toMatch(/^WARNING: this token never expires\./);

@@ -89,7 +89,7 @@ describe('attributes that are wrong', () => {
       problems: [[NAME, 'Name has already been taken']],
     },
     {
-      what: 'several wrong types, each told',
+      what: 'several wrong types, each reported',
       send: `POST ${WORKSPACES}`,
       body: workspace({ name: 1, 'auto-apply': 'yes', 'trigger-prefixes': 'x', 'vcs-repo': [] }),
       status: 422,
@@ -360,7 +360,7 @@ describe('attributes that are wrong', () => {
 const ATTRIBUTE = '/data/attributes';
 const READ_ONLY = /is read-only when access level is 'read'/;
 
-describe('several faults in one body, each told', () => {
+describe('several faults in one body, each reported', () => {
   it.each<Bad>([
     {
       what: 'a wrong type, and values of a workspace that its rules refuse',

@@ -160,7 +160,7 @@ const otherTokens: readonly Row[] = [
   },
 ];
 
-/** Whoever holds one reads and writes the state of every workspace in `remote` mode. */
+/** The holder of such a token reads and writes the state of every workspace in `remote` mode. */
 const remotePoolTokens: readonly Row[] = [
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
