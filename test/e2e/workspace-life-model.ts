@@ -209,8 +209,10 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.demand(caller, 'upload');
     const { lock, latest, finalized } = this;
     if (!lock) throw new No(409, 'Lock the workspace first');
-    if (lock.holder.id !== caller.person.id)
-      throw new No(409, `locked by ${KIND[lock.holder.type]} ${lock.holder.name}`);
+    if (lock.holder.id !== caller.person.id) {
+      const { type, name } = lock.holder;
+      throw new No(409, type === 'teams' ? 'locked by another team' : `locked by ${KIND[type]} ${name}`);
+    }
     if (latest?.content.md5 === content.md5 && latest.lock === lock) {
       if (inline) this.finalize(latest);
       return latest;

@@ -65,7 +65,8 @@ export class Acme {
       grants.push([team, level]);
       await admit(role, team);
     }
-    const crew = await makeTeam(server, 'acme', 'crew');
+    // Visible: callers that cannot see a team get no name of it in a lock's refusal.
+    const crew = await makeTeam(server, 'acme', 'crew', { visibility: 'organization' });
     grants.push([crew, 'write']);
     const token = await makeToken(server, `/api/v2/teams/${crew}/authentication-token`);
     people.set('team', { role: 'team', person: { type: 'teams', id: crew, name: 'crew' }, api: server.as(token) });

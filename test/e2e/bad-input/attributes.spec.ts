@@ -430,7 +430,11 @@ describe('several faults in one body, each reported', () => {
         },
       ),
       status: 422,
-      problems: [[`${ATTRIBUTE}/runs`], [`${ATTRIBUTE}/variables`, READ_ONLY]],
+      problems: [
+        [`${ATTRIBUTE}/runs`],
+        [`${ATTRIBUTE}/variables`, READ_ONLY],
+        [`${ATTRIBUTE}/policy-overrides`, READ_ONLY],
+      ],
     },
     {
       what: 'access to a project for the owners, with a field that the level does not allow',
