@@ -93,15 +93,21 @@ describe('consumers that are wrong', () => {
       problems: [['/data', /at most 1000/]],
     },
     {
-      what: 'some that are not there, each of which is told, beside one that is',
+      what: 'some that do not exist, each of which is reported, beside one that exists',
       send,
-      body: related('workspaces', 'ws-nowhere', '{other}', '', '{project}'),
+      body: related('workspaces', 'ws-nowhere', '{other}', '{project}'),
       status: 422,
       problems: [
         ['/data/0/id', 'Workspace ws-nowhere does not exist'],
-        ['/data/2/id', 'Workspace  does not exist'],
-        ['/data/3/id', /does not exist/],
+        ['/data/2/id', /does not exist/],
       ],
+    },
+    {
+      what: 'an entry with an empty id',
+      send,
+      body: related('workspaces', '{other}', ''),
+      status: 422,
+      problems: [['/data/1/id']],
     },
     {
       what: 'one of another organization',
