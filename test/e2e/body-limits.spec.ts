@@ -55,7 +55,7 @@ describe('the body of a request may be as large as its route says', () => {
     const value = '"'.repeat(256 * KIB);
     const variable = resource('vars', { key: 'long', value, category: 'env', hcl: false, sensitive: false });
     expect((await server.post(`/api/v2/workspaces/${workspace}/vars`, variable)).status).toBe(201);
-    const patterns = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(500, 'é'));
+    const patterns = Array.from({ length: 40 }, (_, n) => `${n}`.padEnd(500, 'é'));
     const attributes = { 'trigger-patterns': patterns, description: 'é'.repeat(10_000) };
     const changed = await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', attributes));
     expect({ status: changed.status, text: changed.status === 200 ? '' : changed.text }).toEqual({

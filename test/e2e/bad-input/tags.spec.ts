@@ -69,7 +69,7 @@ describe('tags that are wrong', () => {
       send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
       body: { data: [{ type: 'tags', attributes: {} }] },
       status: 422,
-      problems: [['/data/0/attributes/name', "Name can't be blank"]],
+      problems: [['/data/0', 'Tag must have an id or a name']],
     },
     {
       what: 'a flat tag by an id that nobody has',
