@@ -39,8 +39,10 @@ const shownName = (actor: Identity): Sql => sql`case when ${isHidden(actor, 'm')
 const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName",
   case when ${isHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
   case when ${isHidden(actor, 'm')}
-       then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL}, 'siteAdmin', false)
-       else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email, 'siteAdmin', u.site_admin)
+       then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL},
+                               'unconfirmedEmail', null, 'siteAdmin', false)
+       else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
+                               'unconfirmedEmail', u.unconfirmed_email, 'siteAdmin', u.site_admin)
   end as person,
   ${EMAIL} as email, m.status, m.created_at as "createdAt",
   array(select t.id from team_members tm join teams t on t.id = tm.team

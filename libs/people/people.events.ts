@@ -20,7 +20,7 @@ const teamChanges = teamSettings
   .partial() as unknown as z.ZodType<TeamChanges>;
 
 const userChanges = z
-  .strictObject({ username: z.string(), email: z.string().nullable() })
+  .strictObject({ username: z.string(), email: z.string().nullable(), unconfirmedEmail: z.string().nullable() })
   .partial() as unknown as z.ZodType<UserChanges>;
 
 type FirstTeamCreated = { readonly name: string; readonly organizationAccess: Partial<OrganizationAccess> };
@@ -89,14 +89,16 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
   },
   UserUpdated: {
     // 2: the address may be null, which is how one is read that is forgotten.
-    schemaVersion: 2,
-    upcast: { 1: (data) => data },
+    // 3: changes may have unconfirmedEmail.
+    schemaVersion: 3,
+    upcast: { 1: (data) => data, 2: (data) => data },
     topic: 'access',
     schema: z.strictObject({ changes: userChanges }),
     audit: { unaudited: OF_THE_SITE },
     personal: (_, { stream }) => [
       { at: ['changes', 'username'], person: stream, kind: 'name' },
       emailOf(stream, 'changes'),
+      { at: ['changes', 'unconfirmedEmail'], person: stream, kind: 'detail' },
     ],
   },
   UserForgotten: {

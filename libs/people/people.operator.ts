@@ -47,7 +47,7 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
     .handle({
       decider: user,
       load: () => store.load(id, user),
-      command: () => ({ type: 'UpdateUser', data: { changes: { email } } }) as const,
+      command: () => ({ type: 'UpdateUser', data: { changes: { email }, confirmsEmail: true } }) as const,
       organization: () => null,
       context: systemContext('command line', ids.uuid()),
     })

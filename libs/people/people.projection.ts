@@ -19,8 +19,12 @@ export const access: Projection<Source> = {
     UserCreated: ({ username, email, siteAdmin }, { stream, time }) => sql`
       insert into users (id, username, email, site_admin, created_at)
       values (${stream}, ${username}, ${email}, ${siteAdmin}, ${time})`,
-    UserUpdated: ({ changes: { username, email } }, { stream }) => sql`
-      update users set username = coalesce(${username ?? null}, username), email = coalesce(${email ?? null}, email)
+    UserUpdated: ({ changes: { username, email, unconfirmedEmail } }, { stream }) => sql`
+      update users
+         set username = coalesce(${username ?? null}, username),
+             email = coalesce(${email ?? null}, email),
+             unconfirmed_email = case when ${unconfirmedEmail !== undefined} then ${unconfirmedEmail ?? null}
+                                      else unconfirmed_email end
        where id = ${stream}`,
     // They have left everything before, in the same append; what they made is theirs still, under their id.
     UserForgotten: (_, { stream }) => sql`delete from users where id = ${stream}`,

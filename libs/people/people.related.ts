@@ -17,7 +17,7 @@ type AccountRow = SeenUserRow & { readonly isServiceAccount: boolean };
 /** People, and who else stands where clients expect one; whom the caller may see. */
 export const relatedUsers = (ids: Sql, actor: Identity): Related =>
   related<AccountRow>(
-    sql`select named.id, coalesce(u.username, account.name) as username, u.email,
+    sql`select named.id, coalesce(u.username, account.name) as username, u.email, u.unconfirmed_email as "unconfirmedEmail",
                coalesce(u.site_admin, false) as "siteAdmin", u.id is null as "isServiceAccount",
                case when u.id is null then array[account.organization] else ${ORGANIZATIONS} end as organizations
           from (select distinct id from unnest(${ids}) as id) named

@@ -6,7 +6,10 @@ const { given } = specify(user);
 
 const data = { username: 'ada', email: null, siteAdmin: false };
 const created: UserEvent = { type: 'UserCreated', data };
-const update = (changes: UserChanges): UserCommand => ({ type: 'UpdateUser', data: { changes } });
+const update = (changes: UserChanges, confirmsEmail = true): UserCommand => ({
+  type: 'UpdateUser',
+  data: { changes, confirmsEmail },
+});
 const updated = (changes: UserChanges): UserEvent => ({ type: 'UserUpdated', data: { changes } });
 
 describe('a user', () => {
@@ -44,6 +47,59 @@ describe('a user', () => {
       .when(update({ username: 'ada' }))
       .yields(updated({ username: 'ada' }));
     given(created).when(update({})).yields();
+  });
+
+  describe('with an address', () => {
+    const present = 'ada@people.test';
+    const wanted = 'countess@people.test';
+    const own = (changes: UserChanges): UserCommand => update(changes, false);
+    const ada = [created, updated({ email: present })];
+    const waiting = [...ada, updated({ unconfirmedEmail: wanted })];
+
+    it.each([
+      [{ email: wanted }],
+      [{ unconfirmedEmail: wanted }],
+      [{ email: present, unconfirmedEmail: wanted }],
+      [{ email: wanted, unconfirmedEmail: null }],
+      [{ email: wanted, unconfirmedEmail: 'other@people.test' }],
+    ])('keeps it, and has a new one unconfirmed, after %j of their own', (changes) => {
+      given(...ada)
+        .when(own(changes))
+        .yields(updated({ unconfirmedEmail: wanted }));
+      given(...waiting)
+        .when(own(changes))
+        .yields();
+    });
+
+    it.each([[{ email: present }], [{ unconfirmedEmail: present }], [{ unconfirmedEmail: null }]])(
+      'has none unconfirmed after %j',
+      (changes) => {
+        for (const confirmsEmail of [true, false]) {
+          given(...waiting)
+            .when(update(changes, confirmsEmail))
+            .yields(updated({ unconfirmedEmail: null }));
+          given(...ada)
+            .when(update(changes, confirmsEmail))
+            .yields();
+        }
+      },
+    );
+
+    it('gets the address that is confirmed, and has none unconfirmed then', () => {
+      for (const email of [wanted, 'other@people.test']) {
+        given(...waiting)
+          .when(update({ email }))
+          .yields(updated({ email, unconfirmedEmail: null }));
+      }
+      given(...ada)
+        .when(update({ unconfirmedEmail: wanted }))
+        .yields(updated({ unconfirmedEmail: wanted }));
+    });
+
+    it('keeps the unconfirmed one when something else changes', () =>
+      given(...waiting)
+        .when(own({ username: 'countess' }))
+        .yields(updated({ username: 'countess' })));
   });
 
   it('is forgotten, for good', () => {
@@ -88,7 +144,13 @@ describe('a user', () => {
     [{ email: '@here' }, 'Email is invalid'],
     [{ email: 'a b@c' }, 'Email is invalid'],
     [{ email: `${'x'.repeat(250)}@test` }, 'Email is invalid'],
-  ])('does not become %j', (changes, detail) => given(created).when(update(changes)).refuses('unprocessable', detail));
+    [{ unconfirmedEmail: '' }, "Email can't be blank"],
+    [{ unconfirmedEmail: 'nobody' }, 'Email is invalid'],
+  ])('does not become %j', (changes, detail) => {
+    for (const confirmsEmail of [true, false]) {
+      given(created).when(update(changes, confirmsEmail)).refuses('unprocessable', detail);
+    }
+  });
 });
 
 describe('a name made of an address', () => {

@@ -14,7 +14,12 @@ import {
 type Birth = { username: string; email: string | null; siteAdmin: boolean };
 
 /** An address that has been forgotten is read as null; nobody asks for that. */
-export type UserChanges = Partial<{ readonly username: string; readonly email: string | null }>;
+export type UserChanges = Partial<{
+  readonly username: string;
+  readonly email: string | null;
+  /** The address that the person asked for. Invitations do not go by it until it is confirmed. */
+  readonly unconfirmedEmail: string | null;
+}>;
 
 /** With it goes the key to their texts: no event tells any more what they were called (ADR 25). */
 export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
@@ -24,13 +29,19 @@ export type UserEvent =
 
 export type UserCommand =
   | Message<'CreateUser', Birth>
-  | Message<'UpdateUser', { changes: UserChanges }>
+  /** `confirmsEmail`: a new `email` replaces the present one at once. Otherwise it stays unconfirmed. */
+  | Message<'UpdateUser', { changes: UserChanges; confirmsEmail: boolean }>
   /** `owned`: names of organizations that they alone own; `isLastAdmin`: of the site. */
   | Message<'ForgetUser', { owned: readonly string[]; isLastAdmin: boolean }>;
 
 type User =
   | { readonly status: 'absent' | 'forgotten' }
-  | { readonly status: 'active'; readonly username: string; readonly email: string | null };
+  | {
+      readonly status: 'active';
+      readonly username: string;
+      readonly email: string | null;
+      readonly unconfirmedEmail: string | null;
+    };
 
 const USERNAME = { ...IN_PATHS, attribute: 'username', most: 64 };
 
@@ -96,9 +107,9 @@ const checkMisleading = (username: string): void => {
 };
 
 /** Whether mail arrives is known only to who sends some; this tells an address from what is none at all. */
-export const checkEmail = (email: string): void => {
-  if (email === '') throw unprocessable("Email can't be blank", 'email');
-  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) throw unprocessable('Email is invalid', 'email');
+export const checkEmail = (email: string, attribute: 'email' | 'unconfirmed-email' = 'email'): void => {
+  if (email === '') throw unprocessable("Email can't be blank", attribute);
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) throw unprocessable('Email is invalid', attribute);
 };
 
 /** Returns a username for someone known by an address only: its local part, as far as usernames allow it. */
@@ -118,8 +129,25 @@ const checkUsername = (username: string): void => {
   checkMisleading(username);
 };
 
+/**
+ * Returns the changes with the addresses that result from them. A new `email` wins over `unconfirmedEmail`, because clients
+ * send whole documents back; the present address clears the unconfirmed one.
+ */
+const resolveAddresses = (
+  { email, unconfirmedEmail, ...others }: UserChanges,
+  present: string | null,
+  confirmsEmail: boolean,
+): UserChanges => {
+  if (email !== undefined && email !== present) {
+    return { ...others, ...(confirmsEmail ? { email, unconfirmedEmail: null } : { unconfirmedEmail: email }) };
+  }
+  if (email === undefined && unconfirmedEmail === undefined) return others;
+  const wanted = unconfirmedEmail ?? null;
+  return { ...others, unconfirmedEmail: wanted === present ? null : wanted };
+};
+
 export const user: Decider<User, UserCommand, UserEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
@@ -128,13 +156,15 @@ export const user: Decider<User, UserCommand, UserEvent> = {
       if (!siteAdmin || !isReserved(username)) checkMisleading(username);
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },
-    UpdateUser: ({ changes }, state) => {
+    UpdateUser: ({ changes, confirmsEmail }, state) => {
       if (state.status !== 'active') throw notFound();
-      const changed = differences(state, changes);
+      const { username, email, unconfirmedEmail } = differences(state, changes);
       checkAll(
-        () => changed.username !== undefined && checkUsername(changed.username),
-        () => changed.email !== undefined && checkEmail(changed.email ?? ''),
+        () => username !== undefined && checkUsername(username),
+        () => email !== undefined && checkEmail(email ?? ''),
+        () => typeof unconfirmedEmail === 'string' && checkEmail(unconfirmedEmail, 'unconfirmed-email'),
       );
+      const changed = differences(state, resolveAddresses(changes, state.email, confirmsEmail));
       return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
     ForgetUser: ({ owned, isLastAdmin }, state) => {
@@ -149,7 +179,7 @@ export const user: Decider<User, UserCommand, UserEvent> = {
     },
   },
   evolve: {
-    UserCreated: ({ username, email }) => ({ status: 'active', username, email }),
+    UserCreated: ({ username, email }) => ({ status: 'active', username, email, unconfirmedEmail: null }),
     UserUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     UserForgotten: () => ({ status: 'forgotten' }),
   },

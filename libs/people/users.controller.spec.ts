@@ -11,7 +11,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { ensureAdmin, ensureUser, forgetUserNamed, issueUserToken } from './people.operator.js';
+import { ensureAdmin, ensureUser, forgetUserNamed, issueUserToken, setEmail } from './people.operator.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -108,7 +108,7 @@ describe('an account', () => {
     expect(body.data).toMatchObject({ id: member.id, type: 'users', attributes });
     expect((await details(member.token))['attributes']).toMatchObject({
       ...attributes,
-      permissions: { 'can-change-email': false, 'can-change-username': true },
+      permissions: { 'can-change-email': true, 'can-change-username': true },
     });
     const length = await logLength(server.store);
     answered(await member.patch(path, resource('users', attributes)), 200);
@@ -116,20 +116,65 @@ describe('an account', () => {
     expect(await logLength(server.store)).toBe(length);
   });
 
-  it('has an address that only who runs the site may change, for invitations go by it', async () => {
-    const member = await makeMember(server, 'acme', 'wanderer');
+  it.each(['email', 'unconfirmed-email'])('keeps its address until a new %s is confirmed', async (attribute) => {
+    const { store, house } = server;
+    const member = await makeMember(server, 'acme', `wanderer-${attribute}`);
+    const wanted = `new-${attribute}@people.test`;
+    const addresses = { email: member.email, 'unconfirmed-email': wanted };
+    const { body } = answered(await member.patch(UPDATE, resource('users', { [attribute]: wanted })), 200);
+    expect(body.data.attributes).toMatchObject(addresses);
+    expect((await details(member.token))['attributes']).toMatchObject(addresses);
+    const length = await logLength(store);
+    answered(await member.patch(UPDATE, resource('users', { ...body.data.attributes })), 200);
+    expect(await logLength(store)).toBe(length);
+    await setEmail(store, house.ids, member.id, wanted);
+    const confirmed = { email: wanted, 'unconfirmed-email': null };
+    expect((await details(member.token))['attributes']).toMatchObject(confirmed);
+  });
+
+  it('drops the unconfirmed address when it is given its present one', async () => {
+    const member = await makeMember(server, 'acme', 'undecided');
+    answered(await member.patch(UPDATE, resource('users', { email: 'elsewhere@people.test' })), 200);
+    const { body } = answered(await member.patch(UPDATE, resource('users', { email: member.email })), 200);
+    expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': null });
+  });
+
+  it('does not get the invitations to its unconfirmed address, nor learns whether that is taken', async () => {
+    const member = await makeMember(server, 'acme', 'grabber');
+    const victim = await makeMember(server, 'acme', 'victim');
+    await makeOrganization(server, 'inviting');
+    for (const wanted of ['nobody-yet@people.test', victim.email]) {
+      const { body } = answered(await member.patch(UPDATE, resource('users', { email: wanted })), 200);
+      expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': wanted });
+      const invitation = resource('organization-memberships', { email: wanted });
+      answered(await server.post('/api/v2/organizations/inviting/organization-memberships', invitation), 201);
+    }
+    const own = answered(await member.get('/api/v2/organization-memberships'), 200).body.data;
+    expect(own.map(({ id }: { id: string }) => id)).toEqual([member.membership]);
+  });
+
+  it('shows its unconfirmed address to its person and to who runs the site, and to nobody else', async () => {
+    const member = await makeMember(server, 'acme', 'discreet');
+    const owner = await makeMember(server, 'acme', 'curious', [acme.ownersTeam]);
+    answered(await member.patch(UPDATE, resource('users', { email: 'secret@people.test' })), 200);
+    const paths = [`/api/v2/users/${member.id}`, `/api/v2/organization-memberships/${member.membership}?include=user`];
+    for (const path of paths) {
+      expect(answered(await member.get(path), 200).text).toContain('secret@people.test');
+      expect(answered(await server.get(path), 200).text).toContain('secret@people.test');
+      expect(answered(await owner.get(path), 200).text).not.toContain('secret@people.test');
+    }
+  });
+
+  it('has a new address at once where its person runs the site', async () => {
+    const member = await makeMember(server, 'acme', 'settled');
     const move = (email: string) => resource('users', { email });
-    const { body } = answered(await member.patch(UPDATE, move('somebody-else@people.test')), 422);
-    expect(body.errors[0]).toMatchObject({
-      detail: 'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
-      source: { pointer: '/data/attributes/email' },
-    });
     answered(await server.patch(UPDATE, move('root@people.test')), 200);
     expect((await details(server.adminToken))['attributes']).toMatchObject({
       email: 'root@people.test',
+      'unconfirmed-email': null,
       permissions: { 'can-change-email': true },
     });
-    const taken = answered(await server.patch(UPDATE, move('WANDERER@people.test')), 422);
+    const taken = answered(await server.patch(UPDATE, move(member.email.toUpperCase())), 422);
     expect(taken.body.errors[0].detail).toBe('Email has already been taken');
   });
 
@@ -150,6 +195,8 @@ describe('an account', () => {
     [{ username: 'user-4nZ8' }, 'Username must not look like an id: it begins with user-', 'username'],
     [{ username: 'a b' }, 'Username may only contain letters, numbers, dashes and underscores', 'username'],
     [{ email: null }, "Email can't be blank", 'email'],
+    [{ email: 'nowhere' }, 'Email is invalid', 'email'],
+    [{ 'unconfirmed-email': 'nobody' }, 'Email is invalid', 'unconfirmed-email'],
   ])('does not become %j', async (attributes, detail, attribute) => {
     await ensureUser(server.store, server.house.ids, 'renamed-once', false);
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/c
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#event-store';
-import { document, given, parseBody, refused, resourceBody, type Document } from '#json-api';
+import { document, parseBody, refused, resourceBody, valuesOf, type Document } from '#json-api';
 import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { userResource } from './users.document.js';
 import { ForgetUser, UpdateAccount } from './users.handler.js';
@@ -14,6 +14,7 @@ export const updateBody = resourceBody(
     .object({
       username: z.string().optional(),
       email: z.string().optional(),
+      'unconfirmed-email': z.string().nullable().optional(),
       password: refused('people sign in with tokens'),
     })
     .default({}),
@@ -31,13 +32,14 @@ export class UsersController {
   async account(@CurrentActor() actor: Actor): Promise<Document> {
     const row = await accountOf(this.database, actor);
     if (row) return document(userResource(row, actor));
-    return document(userResource({ id: actor.id, username: actor.name, email: null, siteAdmin: false }, actor, true));
+    const account = { id: actor.id, username: actor.name, email: null, unconfirmedEmail: null, siteAdmin: false };
+    return document(userResource(account, actor, true));
   }
 
   @Patch(['account/update', 'account/details'])
   @ChangesAccess()
   async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = given(parseBody(updateBody, body).data.attributes);
+    const changes = valuesOf(parseBody(updateBody, body).data.attributes);
     return document(userResource(await this.bus.execute(new UpdateAccount(changes, actor)), actor));
   }
 

@@ -5,7 +5,7 @@ import type { UserRow } from './users.queries.js';
 
 /** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
 export const userResource = (
-  { id, username, email, siteAdmin }: UserRow,
+  { id, username, email, unconfirmedEmail, siteAdmin }: UserRow,
   actor: Identity,
   isServiceAccount = false,
 ): Resource => {
@@ -17,7 +17,8 @@ export const userResource = (
     attributes: {
       username,
       email,
-      'unconfirmed-email': null,
+      // Only the person and site administrators see it: it may be the address of another person.
+      'unconfirmed-email': changes || may(actor, 'change-email', SITE) ? unconfirmedEmail : null,
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,
@@ -28,7 +29,7 @@ export const userResource = (
       'v2-only': true,
       permissions: {
         'can-create-organizations': !isServiceAccount,
-        'can-change-email': changes && may(actor, 'change-email', SITE),
+        'can-change-email': changes,
         'can-change-username': changes,
         'can-manage-user-tokens': may(actor, 'manage-user-tokens', own),
       },

@@ -33,16 +33,12 @@ export class UsersHandler implements ICommandHandler<UpdateAccount> {
       .handle({
         decider: user,
         load: async () => {
-          const { snapshot, email } = await userForCommand(this.store.database, actor, 'update-account', actor.id);
-          if (changes.email !== undefined && changes.email !== email && !may(actor, 'change-email', SITE)) {
-            throw unprocessable(
-              'Email cannot be changed by yourself, for invitations go by it; ask the operator of the site',
-              'email',
-            );
-          }
+          const snapshot = await userForCommand(this.store.database, actor, 'update-account', actor.id);
           return this.store.restore(actor.id, user, snapshot);
         },
-        command: () => ({ type: 'UpdateUser', data: { changes } }) as const,
+        // Invitations go by address: an address that nobody proved must not receive another person's.
+        command: () =>
+          ({ type: 'UpdateUser', data: { changes, confirmsEmail: may(actor, 'change-email', SITE) } }) as const,
         organization: () => null,
         context: contextOf(actor),
         read: () => [userById(actor.id)],

@@ -10,10 +10,13 @@ export type UserRow = {
   readonly id: string;
   readonly username: string;
   readonly email: string | null;
+  readonly unconfirmedEmail: string | null;
   readonly siteAdmin: boolean;
 };
 
-const COLUMNS = sql.raw(`u.id, u.username, u.email, u.site_admin as "siteAdmin"`);
+const COLUMNS = sql.raw(
+  `u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin"`,
+);
 
 export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
@@ -59,15 +62,14 @@ export const userForCommand = async (
   actor: Actor,
   permission: Permission,
   id: string,
-): Promise<{ readonly snapshot: Snapshot; readonly email: string | null }> => {
-  const row = await database.row<{ snapshot: Snapshot | null; email: string | null }>(sql`
-    select (select email from users where id = ${id}) as email,
-           (select ${snapshotAt('users.id')} from users where id = ${id}) as snapshot
+): Promise<Snapshot> => {
+  const row = await database.row<{ snapshot: Snapshot | null }>(sql`
+    select (select ${snapshotAt('users.id')} from users where id = ${id}) as snapshot
      where ${fresh(actor)}`);
   // Asked before it is looked for: callers that are no person have nothing of their own.
   demand(actor, permission, { organization: null, user: id });
   if (!row?.snapshot) throw notFound();
-  return { snapshot: row.snapshot, email: row.email };
+  return row.snapshot;
 };
 
 type Held = { readonly id: string; readonly organization: string; readonly snapshot: Snapshot };

@@ -22,7 +22,9 @@ const placesIn = (value: unknown, at: readonly string[] = []): Place[] => {
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
-    ...('email' in value ? [{ at: [...at, 'email'], kind: 'detail' } as const] : []),
+    ...['email', 'unconfirmedEmail']
+      .filter((key) => key in value)
+      .map((key) => ({ at: [...at, key], kind: 'detail' }) as const),
     ...Object.entries(value).flatMap(([key, member]) => placesIn(member, [...at, key])),
   ];
 };

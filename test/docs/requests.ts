@@ -490,7 +490,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['UserUpdateOptions'],
       },
     ],
-    also: { password: 'go-tfe v2' },
+    also: { password: 'go-tfe v2', 'unconfirmed-email': 'cadastre' },
   },
   vars: {
     requests: [

@@ -35,10 +35,11 @@ import { expectTrueToTheLog } from '../support/true-to-the-log.js';
 
 const NAME = 'zerlinda';
 const RENAMED = 'quetzal';
+const WISHED_EMAIL = 'nightingale@people.test';
 /** Of this machine, as is all of 127.0.0.0/8. */
 const ADDRESS = '127.45.67.89';
 const PROGRAM = 'mockingbird/7.1';
-const TEXTS = [NAME, RENAMED, ADDRESS, PROGRAM];
+const TEXTS = [NAME, RENAMED, WISHED_EMAIL, ADDRESS, PROGRAM];
 
 const found = (text: string): string[] => TEXTS.filter((one) => text.toLowerCase().includes(one));
 
@@ -102,7 +103,8 @@ const act = (api: Api, id: string, action: string): Promise<Answer> =>
 /** They found an organization, invite, lock, upload, run, comment, tag, make teams, tokens, variables, and keep a lock. */
 const bustle = async (): Promise<void> => {
   const api = from(person);
-  answered(await api.patch('/api/v2/account/details', resource('users', { username: RENAMED })), 200);
+  const account = { username: RENAMED, email: WISHED_EMAIL };
+  answered(await api.patch('/api/v2/account/details', resource('users', account)), 200);
   await makeMember(server, 'acme', 'bob', [acme.ownersTeam]);
   const project = await makeProject(api, 'acme', 'theirs');
   await bindTags(api, `projects/${project}`, { team: 'core' });
@@ -257,7 +259,8 @@ describe('somebody who has had a hand in everything', () => {
   });
 
   it('is known by name until then, and by the log not even then', async () => {
-    expect(new Set(places(await told()).map((place) => place.split(': ')[1]))).toEqual(new Set([RENAMED, NAME]));
+    const shown = new Set(places(await told()).map((place) => place.split(': ')[1]));
+    expect(shown).toEqual(new Set([RENAMED, NAME, WISHED_EMAIL]));
     const kept = await tables();
     const known = places(kept).map((place) => place.split(': ')[0]);
     expect(known).toEqual(
@@ -269,6 +272,7 @@ describe('somebody who has had a hand in everything', () => {
         ...['runs', 'run_events', 'run_comments', 'history_versions', 'history_locks'].map((view) => `views.${view}`),
       ]),
     );
+    expect(kept.get('views.users')).toContain(WISHED_EMAIL);
     expect(known).not.toContain('event_store.events');
     expect(known).not.toContain('views.audit_trail_entries');
     expect(kept.get('event_store.events')).toContain(person.id);

@@ -36,7 +36,7 @@ const permissionsOf = (demand: Demand): readonly Permission[] => {
 /** Permissions that no row demands, and why. */
 const ELSEWHERE: Partial<Record<Permission, string>> = {
   'list-organization': 'decides what the list of organizations shows, and refuses nothing',
-  'change-email': 'is refused as a wrong value, not as something that is not there',
+  'change-email': 'decides whether a new address of one’s own is confirmed at once, and refuses nothing',
   'leave-organization': 'spares one who is leaving from being asked for another permission',
   'manage-run-tasks': 'there are no run tasks yet: documents show it',
 };
