@@ -58,8 +58,8 @@ const givingFields = (
     .filter(({ values }) => values.length > 0);
 
 /**
- * Returns the fields of custom access that give a capability. Each field gives what it gives whatever the others say, so
- * that it is enough to try one field at a time beside the least of all others.
+ * Returns the fields of custom access that give a capability. The effect of a field does not depend on the other fields. So it is
+ * enough to try one field at a time, with the others at their lowest value.
  */
 export const customFieldsThatGive = (
   capability: Capability,

@@ -54,7 +54,10 @@ export const grantsOnWorkspace = (actor: Identity, alias: string): Sql => {
                     where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])) g)`;
 };
 
-/** The same as it is now, for a statement that reads the past: `id` is the workspace's; nothing if it is deleted by now. */
+/**
+ * The same with the present state, for a statement that reads the past. `id` is the id of the workspace. No row if the workspace
+ * is deleted by now.
+ */
 export const grantsOnWorkspaceNow = (actor: Identity, id: Sql): Sql => sql`coalesce((
   select ${grantsOnWorkspace(actor, 'present')} from views.workspaces present where present.id = ${id}), '[]')`;
 

@@ -6,7 +6,7 @@ export const ORGANIZATION_ACCESS = [
   'manageModules',
   'managePolicies',
   'managePolicyOverrides',
-  // Nothing overrides policies here: the right is kept and shown.
+  // Cadastre has no policies to override, so the right is only stored and shown.
   'delegatePolicyOverrides',
   'manageRunTasks',
   'manageVcsSettings',

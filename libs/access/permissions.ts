@@ -194,7 +194,7 @@ export const may = (actor: Identity, permission: Permission, { organization, gra
   return rule.grant !== undefined && grants !== undefined && gives(grants, rule.grant);
 };
 
-/** Says that the token is the reason; only callers that belong to the organization get this answer. */
+/** Names the token as the reason. Only callers that belong to the organization get this answer. */
 const closed = (): Refused =>
   new Refused('unauthorized', [{ detail: 'Unauthorized: this organization does not accept tokens of users' }]);
 

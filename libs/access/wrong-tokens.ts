@@ -40,8 +40,8 @@ export class WrongTokens {
   }
 
   /**
-   * Decides about a token that this process does not know: `wrong` if it was looked up a moment ago, else `look-up`.
-   * Throws `too-many` if the address has used up its limit.
+   * Decides about a token that this process does not know: `wrong` if it was looked up in the last ten seconds, otherwise
+   * `look-up`. Throws `too-many` if the address has used up its limit.
    */
   admit(hash: Buffer, address: string): 'wrong' | 'look-up' {
     if (this.isRemembered(hash.toString('base64'))) {

@@ -68,7 +68,7 @@ describe('an agent pool', () => {
       .yields(updated({ excludedWorkspaces: [] }));
   });
 
-  it('executes runs in remote mode only when a command says so', () => {
+  it('executes runs in remote mode only if a command enables it', () => {
     given()
       .when(create({ name: 'edge', remoteRunsEnabled: true }))
       .yields({ type: 'AgentPoolCreated', data: { ...settings, remoteRunsEnabled: true } });

@@ -124,7 +124,7 @@ export const placeForPool = async (
 };
 
 export type AgentPoolForCommand = PlaceForPool & {
-  /** As it stands before the command. */
+  /** The value before the command. */
   readonly remoteRunsEnabled: boolean;
   readonly use: PoolUse;
   readonly tokens: readonly OwnedToken[];

@@ -27,7 +27,7 @@ export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
     audit: {
       resource: 'agent_pool',
       action: 'create',
-      // Absent where false, as in entries of before: a rebuilt trail equals the one that was written.
+      // Absent if false, as in entries of earlier versions, so that a rebuilt trail equals the original one.
       meta: ({ name, remoteRunsEnabled }) => ({ name, ...(remoteRunsEnabled ? { remote_runs_enabled: true } : {}) }),
     },
   },

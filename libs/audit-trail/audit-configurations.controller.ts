@@ -79,7 +79,7 @@ export class AuditConfigurationsController {
     return document(auditConfigurationResource(row));
   }
 
-  /** Plain JSON, and as bytes: Fastify adds a charset to the media type of a text. */
+  /** Returns plain JSON as bytes, because Fastify adds a charset to the media type of a string. */
   @Post('test')
   @HttpCode(200)
   @Header('content-type', 'application/json')

@@ -31,7 +31,7 @@ export const toTrailSettings = (
     readonly organization: string;
     readonly actor: Actor;
     readonly command: (loaded: LoadedTrailSettings) => TrailSettingsCommand;
-    /** What is read after the append, of the organization with this id. */
+    /** The settings that are read after the append, for the organization with this id. */
     readonly read: (organization: string) => Sql;
   },
 ): Promise<{ readonly loaded: LoadedTrailSettings; readonly rows: readonly Row[][] }> =>

@@ -185,7 +185,7 @@ describe('the audit entitlement', () => {
   const entitled = async (name: string): Promise<unknown> =>
     (await server.get(`/api/v2/organizations/${name}/entitlement-set`)).body.data.attributes['audit-logging'];
 
-  it('gives a trail, which records its loss and nothing more until after it is given back', async () => {
+  it('gives a trail, which records the loss of the entitlement and then nothing until the entitlement returns', async () => {
     const { name, workspace, reader } = await makePlace();
     const before = idsOf(await readTrail(reader));
     await move(name, 'fs-free');
@@ -203,7 +203,7 @@ describe('the audit entitlement', () => {
     expect(idsOf(page).slice(-before.length)).toEqual(before);
   });
 
-  it('stays the first entry of its trail if the change has schema version 1', async () => {
+  it('stays the first entry of its trail if the event of the change has schema version 1', async () => {
     const { name, id, reader } = await makePlace();
     await move(name, 'fs-free');
     await move(name, 'fs-everything');

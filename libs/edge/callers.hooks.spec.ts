@@ -56,7 +56,7 @@ describe('before it reads a body, the server', () => {
     expect((await answerToHead(line, 'nobody.atlasv1.token')).status).toBe(401);
   });
 
-  it('answers 404 to large state of a caller without permission', async () => {
+  it('answers 404 to a large state if the caller has no permission', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'vault');
     const { token } = await makeMember(server, 'acme', 'reader');
     for (const id of [workspace, 'ws-none']) {
@@ -109,7 +109,7 @@ describe('a route', () => {
 
   afterAll(() => close());
 
-  it('that says nothing needs a token', async () => {
+  it('that sets no option needs a token', async () => {
     expect((await api.as(null).post('/silent', {})).status).toBe(401);
     expect((await api.as(null).post('/silent')).status).toBe(401);
     expect((await api.post('/silent', {})).status).toBe(201);

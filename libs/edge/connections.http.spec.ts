@@ -114,7 +114,7 @@ describe('a slow client', () => {
       if (sent < pieces) connection.send('x'.repeat(1_000));
       sent += 1;
     }, 100);
-    // The server has read all of it, and found that it is no SHA256SUMS.
+    // The server has read the whole body, and refuses it because it is not a SHA256SUMS file.
     const { status } = await connection.answer();
     clearInterval(sending);
     expect([status, sent >= pieces]).toEqual([422, true]);

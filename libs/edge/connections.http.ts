@@ -36,7 +36,9 @@ const clientErrors: Readonly<Record<string, () => Refused>> = {
   HPE_HEADER_OVERFLOW: () => badRequest('The headers of the request are too large. At most 16 KiB are accepted.'),
 };
 
-/** Answers what Node's HTTP parser refuses: incomplete headers, headers that are too large, and what is not HTTP. */
+/**
+ * Answers requests that Node's HTTP parser refuses: incomplete headers, headers that are too large, and bytes that are not HTTP.
+ */
 export const refuseBrokenRequest = (error: { readonly code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') {
@@ -106,7 +108,7 @@ const limitConnections = (
   });
 };
 
-/** Reads and drops what is left of a body that was answered early, up to the limits, and then closes the connection. */
+/** Reads and drops the rest of a body that was answered early, up to the limits, and then closes the connection. */
 const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimits): void => {
   const { socket } = request;
   let dropped = 0;

@@ -27,7 +27,7 @@ export class CountedBody extends Readable {
     this.on('error', () => undefined);
   }
 
-  /** Stops counting: nobody keeps the bytes any more. What still arrives flows away. */
+  /** Stops counting, because the reader no longer keeps the bytes. Later bytes are read and dropped. */
   release(): void {
     this.isHeld = false;
     this.memory.remove(this.body);

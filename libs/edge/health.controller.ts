@@ -27,7 +27,7 @@ export class HealthController {
     return '{"status":"ok"}';
   }
 
-  /** It can serve: the database answers, and the process is not about to stop; 503 otherwise. */
+  /** Answers 200 if the process can serve: the database answers, and the process is not about to stop. Otherwise 503. */
   @Get('readyz')
   @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', 'application/json')

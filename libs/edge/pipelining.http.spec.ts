@@ -68,7 +68,7 @@ describe('requests that arrive together on one connection', () => {
     }
   });
 
-  it('close the connection if 5 wait: only the first has been started, and those after the sixth are not parsed', async () => {
+  it('close the connection if 5 wait: only the first request is started, and requests after the sixth are not parsed', async () => {
     let parsed = 0;
     server.on('request', () => (parsed += 1));
     connection.send(pipeline(300));
@@ -76,7 +76,7 @@ describe('requests that arrive together on one connection', () => {
     expect([started, parsed]).toEqual([['/0'], 6]);
   });
 
-  it('do not delay those of other connections', async () => {
+  it('do not delay requests on other connections', async () => {
     connection.send(pipeline(2));
     await whenStarted(1);
     const other = connect().send('GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n');

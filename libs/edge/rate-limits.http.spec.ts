@@ -155,7 +155,7 @@ describe('wrong tokens', () => {
   /** A wrong token that has not been sent before. */
   const newWrong = () => account(server.as(`wrong-${(seen += 1)}`));
 
-  it('are refused with 429 beyond the limit of their address, without a statement', async () => {
+  it('are refused with 429 beyond the limit of their address, without a database statement', async () => {
     for (let n = 0; n < 3; n += 1) answered(await newWrong()(), 401);
     const statements = await statementsOf(async () => {
       const refused = answered(await newWrong()(), 429);

@@ -66,7 +66,7 @@ describe('the body of a request', () => {
     }
   });
 
-  it('is refused with the name of the accepted media type', async () => {
+  it('is refused with an error that names the accepted media type', async () => {
     for (const type of [
       'text/plain',
       'nonsense',
@@ -140,7 +140,7 @@ describe('an unfinished body', () => {
       expect(detailOf(body)).toMatch(/hold too much memory/);
     });
 
-    it('gets 429 if it carries a state that is larger than what its caller may hold', async () => {
+    it('gets 429 if its state is larger than the share of memory of its caller', async () => {
       const workspace = await makeWorkspace(server, 'acme', 'stateful');
       const states = `POST /api/v2/workspaces/${workspace}/state-versions`;
       const headers = { authorization: `Bearer ${server.adminToken}`, 'content-length': 400 * KIB };
@@ -155,7 +155,7 @@ describe('an unfinished body', () => {
       expect((await server.patch('/api/v2/organizations/acme', resource('organizations', {}))).status).toBe(200);
     });
 
-    it('gets 503 if its caller holds most of what is full, and others go on', async () => {
+    it('gets 503 if the memory is full and its caller uses most of it, while other requests continue', async () => {
       const greedy = [hold(140 * KIB, member), hold(140 * KIB, member)];
       const others = [hold(130 * KIB), hold(120 * KIB)];
       const { status, headers } = await Promise.race(greedy.map((connection) => connection.answer()));

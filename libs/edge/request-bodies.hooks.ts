@@ -78,7 +78,7 @@ const readBody = (
       clearTimeout(timer);
       memory.remove(body);
       content.off('data', take).off('end', finish).off('error', fail).off('close', cutShort);
-      // Without a listener the rest flows away, as far as the connection's limits allow.
+      // Without a listener the rest is read and dropped, as far as the connection's limits allow.
       content.on('error', () => undefined).resume();
     };
     const refuse = (error: Refused): void => {

@@ -20,7 +20,7 @@ export type RequestObserver = {
   completed(request: CompletedRequest): void;
 };
 
-/** As nginx logs it. */
+/** The same status as in the logs of nginx. */
 const CLIENT_CLOSED = 499;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

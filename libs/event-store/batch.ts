@@ -54,7 +54,10 @@ class Shape {
  */
 const MOST_PREPARED = 400;
 
-/** What each connection has prepared, by name, the least recently used first; null until its first answer describes the columns. */
+/**
+ * The statements that each connection has prepared, by name, the least recently used first; null until its first answer describes
+ * the columns.
+ */
 const preparedOn = new WeakMap<Connection, Map<string, Shape | null>>();
 
 const namesOn = (connection: Connection): Map<string, Shape | null> => {

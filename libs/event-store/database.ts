@@ -99,8 +99,8 @@ const LONG_WRITE_CONNECTIONS = 1;
 type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
 
 /**
- * What one statement of a request may take of the server, whatever its configuration allows: memory for a sort or a hash,
- * and one processor. Compiling a statement takes longer than most statements run.
+ * The resources of the server that one statement of a request may use, whatever the server's configuration allows: memory for a
+ * sort or a hash, and one processor. Compiling a statement takes longer than most statements run.
  */
 const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
 
@@ -211,7 +211,7 @@ export class Database {
   }
 
   /**
-   * As `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
+   * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
    * It runs beside the shared connections, and a caller has a limit of such statements.
    */
   async slowRows<T extends Row = Row>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {

@@ -32,7 +32,7 @@ const recorded = async (): Promise<Buffer[]> =>
     ({ fingerprint }) => fingerprint,
   );
 
-/** As a process with that key does when it records what people did. */
+/** Encrypts as a process with that key does when it records what people did. */
 const makePersonKeys = (key: Buffer, ...people: readonly string[]) =>
   new PersonKeys(database, key).wanted(new Set(people));
 

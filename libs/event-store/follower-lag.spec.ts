@@ -40,7 +40,7 @@ const scrapedLag = async (): Promise<number | null> => {
 
 const makeOld = (minutes: number) =>
   house.append('lamp-1', 'any', lit('ada')).then(async () => {
-    // As if it had happened long ago. The log itself takes no updates.
+    // Makes the event look old. The log itself rejects updates.
     await house.database.rows(sql.raw('alter table event_store.events disable trigger user'));
     await house.database.rows(sql`update event_store.events set time = now() - ${`${minutes} minutes`}::interval`);
   });

@@ -335,7 +335,7 @@ describe('caughtUp', () => {
     await Promise.all([waiting, unknown]);
   });
 
-  it('waits for what it does not look through where the follower is far behind', async () => {
+  it('waits for events that it does not look through if the follower is far behind', async () => {
     await light(1);
     await house.database.rows(sql`
       insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context)

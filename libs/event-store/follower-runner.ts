@@ -25,7 +25,7 @@ const RETRY_MAX_MS = 5_000;
  *
  * - **standby**: somebody else holds the follower's advisory lock; asked again every second.
  * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
- *   Where nothing comes back, the new checkpoint is remembered, and stored when the log is quiet, or after 5 s.
+ *   If a batch produces no writes, the new checkpoint stays in memory. It is stored when the log is quiet, or after 5 s.
  *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
  *   Where a look has found little, the next one waits for a moment: more come together then.
  * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the

@@ -73,7 +73,7 @@ const PATIENCE_MS = 5_000;
 /** Unread events that one wait looks through. Beyond that it waits for older ones whether they matter or not. */
 export const UNREAD_MAX = 20_000;
 
-/** What a reader of a follower's view waits for: events of these types, of this organization; all where nothing is said. */
+/** The events that a reader of a follower's view waits for: of these types, of this organization. An absent member means all. */
 export type Awaited = {
   readonly only?: readonly string[];
   /** An SQL expression that gives the organization's id; where it gives null, events of all organizations count. */

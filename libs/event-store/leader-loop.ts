@@ -32,7 +32,7 @@ const attempt = async ({ database, backoff, lead, standbyMs, countFailure, onEnd
     countFailure();
     return backoff.failed(error);
   } finally {
-    // It may be broken already; the error was logged above.
+    // The connection may be broken already; the error was logged above.
     await session?.close().catch(() => undefined);
   }
 };

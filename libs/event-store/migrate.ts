@@ -16,7 +16,7 @@ export class PostgresTooOld extends Error {
   }
 }
 
-/** Cadastre is tested with 18; 14 is the first that has what the statements use. */
+/** Cadastre is tested with 18; 14 is the first version that supports all statements. */
 export const OLDEST_POSTGRES = 14;
 
 /** `version` as in `server_version_num`, for example 180001. */
@@ -113,7 +113,7 @@ const foldersOf = (slices: readonly Slice[]): [string, URL][] =>
     migrations ? [[name.replaceAll('-', '_'), migrations] as [string, URL]] : [],
   );
 
-/** What doctor reports of a database; reading it changes nothing. */
+/** The facts that `doctor` reports about a database. Reading them changes nothing. */
 export type DatabaseState = {
   /** As in `server_version_num`, for example 180001. */
   readonly version: number;

@@ -4,7 +4,7 @@ import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
 const ATTEMPTS = 40;
 const PAUSE_MAX_MS = 100;
 
-/** The first repeats come at once; then they spread out, so that many who race for one stream do not race for ever. */
+/** The first retries run at once. Later ones are spread out, so that many writers of one stream do not conflict for ever. */
 const pauseBefore = async (attempt: number): Promise<void> => {
   if (attempt < 3) return;
   const longest = Math.min(2 ** attempt, PAUSE_MAX_MS);

@@ -82,7 +82,7 @@ const fromRegisteredSources = async (
 
 /**
  * Rejects facts beyond the limit of their organization, so that other organizations do not wait for them. Facts that are in
- * the log already do not count: the consumer reads them again after a failure.
+ * the log already do not count, because the consumer reads them again after a failure.
  */
 const withinLimit = async (
   store: EventStore,

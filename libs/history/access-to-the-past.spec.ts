@@ -191,7 +191,7 @@ describe('as-of', () => {
     }
   });
 
-  it('does not go together with an include that the history has not', async () => {
+  it('cannot be combined with an include that the history does not have', async () => {
     const { status, body } = await server.get(
       '/api/v2/organizations/acme/workspaces?as-of=2026-01-01&include=organization',
     );

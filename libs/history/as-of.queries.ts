@@ -2,8 +2,8 @@ import { sql, type Sql, type Timestamp } from '#kernel';
 import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
 
 /**
- * What a statement is about: a workspace or project, an organization by its id, or an organization or something in it by
- * the names of then.
+ * The subject of a statement: a workspace or project, an organization by its id, or an organization or something in it by the
+ * names at that time.
  */
 export type About =
   | { readonly id: string }

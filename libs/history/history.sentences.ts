@@ -162,7 +162,7 @@ const sshKeys: Sentences<SshKeyEvent> = {
   SshKeyDeleted: (_, { stream }, known) => known.usersOf(stream).flatMap((id) => became(id, { sshKey: null })),
 };
 
-/** They decide which bindings of workspaces show as forbidden. */
+/** Reserved tag keys decide which bindings of workspaces are shown as forbidden. */
 const reservedTagKeys: Sentences<ReservedTagKeyEvent> = {
   ReservedTagKeyCreated: (facts, { stream }) => born(stream, facts),
   ReservedTagKeyUpdated: ({ to }, { stream }) => became(stream, to),

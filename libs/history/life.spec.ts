@@ -58,7 +58,7 @@ const listPath = (organization: string): string => `/api/v2/organizations/${orga
 
 const INCLUDING = '?include=project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
 
-/** Without links to files: each answer signs new ones. */
+/** Leaves out links to files, because each answer signs new links. */
 const includedIn = ({ body }: Answer): readonly object[] =>
   body.included.map((one: any) => (one.type === 'state-versions' ? { type: one.type, id: one.id } : plain(one)));
 
@@ -272,7 +272,7 @@ describe('a workspace as of the time of each step of its life', () => {
     }
   });
 
-  it('includes what it had then', async () => {
+  it('includes the resources that it had at that time', async () => {
     const textOf = (one: Shown | undefined): string => JSON.stringify(one?.included);
     const changed = shown.filter((one, n) => textOf(one) !== textOf(shown[n - 1]));
     for (const { step: what, at, included } of changed) {
@@ -293,7 +293,7 @@ describe('a workspace as of the time of each step of its life', () => {
     }
   });
 
-  it('has the tags and bindings that it had then, and so has its project', async () => {
+  it('has the tags and bindings that it had at that time, and so has its project', async () => {
     for (const { step: what, at, bound } of shown)
       expect([what, await readBound(`?as-of=${at}`)]).toEqual([what, bound]);
   });

@@ -23,7 +23,7 @@ export type WorkspaceLockRow = {
   readonly forced: boolean | null;
 };
 
-/** Teams that the caller may not see keep their names. */
+/** Hides the name of a team that the caller may not see. */
 const shown = (actor: Actor, somebody: Sql): Sql =>
   sql`case when ${isHiddenTeam(actor, somebody, sql.raw('l.organization'))} then ${somebody} || '{"name": null}' else ${somebody} end`;
 

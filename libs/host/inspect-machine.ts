@@ -18,8 +18,8 @@ type Inspection = {
 const SERVERS: readonly ProcessKind[] = ['serve', 'gateway', 'projector', 'publisher'];
 
 /**
- * What the settings name on this machine and cannot be used: folders, certificates, the address. One line each; nothing is
- * left behind on disk.
+ * Returns one line for each folder, certificate or address that the settings name and that cannot be used on this machine. Leaves
+ * nothing behind on disk.
  */
 export const inspectMachine = async (
   settings: Settings,

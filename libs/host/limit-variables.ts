@@ -1,7 +1,7 @@
 import { count, limit, wholeNumber } from './variable-forms.js';
 import { variable } from './variable.js';
 
-/** What reads may take of Postgres. */
+/** Limits of what reads may use of Postgres. */
 export const readVariables = {
   CADASTRE_READ_TIMEOUT_SECONDS: variable(
     '5',
@@ -25,7 +25,7 @@ export const readVariables = {
   ),
 } as const;
 
-/** What requests may take of a gateway: connections, time, memory. */
+/** Limits of what requests may use of a gateway: connections, time, memory. */
 export const requestVariables = {
   CADASTRE_INLINE_STATE_MAX_MIB: variable(
     '10',
@@ -58,7 +58,7 @@ export const requestVariables = {
   ),
 } as const;
 
-/** What callers may use of the server. */
+/** Limits of what callers may use of the server. */
 export const limitVariables = {
   CADASTRE_RATE_LIMIT: variable(
     '100',

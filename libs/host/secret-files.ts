@@ -28,7 +28,7 @@ export const resolveSecretFiles = (values: EnvironmentValues): ResolvedEnvironme
     try {
       resolved[name] = readSecret(file);
     } catch (error) {
-      // Without the path: some operators put the secret itself there.
+      // The message does not quote the path, because some operators put the secret itself there.
       lines.push(`${fileVariable}: the file ${(error as Error).message}`);
     }
   }

@@ -8,7 +8,7 @@ import { secretNames, variables } from './variables.js';
 const OTHER_NAMES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
 const KNOWN = [...Object.keys(variables), ...secretNames.map(fileVariableOf), ...OTHER_NAMES];
 
-/** What is allowed but probably a mistake, one line each. */
+/** Returns one line for each setting that is allowed but probably a mistake. */
 export const settingWarnings = (env: EnvironmentValues, settings: Settings, kind: ProcessKind): readonly string[] => [
   ...Object.keys(env)
     .filter((name) => name.startsWith('CADASTRE_') && !name.startsWith('CADASTRE_TEST_') && !KNOWN.includes(name))

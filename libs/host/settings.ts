@@ -54,7 +54,7 @@ export type Settings = {
   readonly toolReleases: readonly string[];
   /** What new workspaces have where the request does not say. */
   readonly globalRemoteState: boolean;
-  /** How long tokens open anything if their request names no end. Null: without end. */
+  /** Lifetime of tokens whose request names no expiry time. Null: they do not expire. */
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
   /** How often data retention policies are kept to. */
   readonly retentionCheckMs: number;

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import fc from 'fast-check';
 import { pageWithin } from './page-within.js';
 
-it('is the size that was asked for while every page stays within the limit', () => {
+it('is the requested size if every page stays within the limit', () => {
   expect(pageWithin([1, 1, 1, 1, 1], 2, 2)).toBe(2);
   expect(pageWithin([], 20, 2)).toBe(20);
 });
 
-it('is the largest size at which no page has more than the limit, or one', () => {
+it('is the largest size at which no page exceeds the limit, at least one', () => {
   expect(pageWithin([1, 1, 3, 1, 1], 5, 4)).toBe(2);
   expect(pageWithin([9, 9], 5, 4)).toBe(1);
   fc.assert(

@@ -89,7 +89,7 @@ const MOST_ROWS_NEAR = 5_000;
 
 export const isNearStart = ({ number, size }: Page): boolean => number * size <= MOST_ROWS_NEAR;
 
-/** As `limitOf`, for a page size that the statement finds out: an SQL expression. */
+/** Like `limitOf`, for a page size that the statement computes: an SQL expression. */
 export const limitBy = ({ number }: Page, size: Sql): Sql => sql`limit ${size} offset ${number - 1}::bigint * ${size}`;
 
 export const limitOf = ({ number, size }: Page): Sql => sql`limit ${size} offset ${(number - 1) * size}`;

@@ -23,7 +23,7 @@ export const slowForLists = (caller: Caller, rows: readonly unknown[]): Caller |
   rows.length > 1 ? caller : null;
 
 /**
- * All of them, read in one statement; in none where there is nothing to read. With `slowFor` the statement is a slow one of
+ * Reads all of them in one statement, or in none if there is nothing to read. With `slowFor` the statement is a slow one of
  * that caller (docs/adr/0030): wherever its cost grows with what a list or an organization has.
  */
 export const readRelated = async (

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * What becomes of a member of a request's body. A member of a schema is `supported` unless it says otherwise here. Members
+ * How the server treats a member of a request's body. A member of a schema is `supported` unless it says otherwise here. Members
  * that no schema names are ignored, as the vendor does: clients of newer versions must not fail.
  */
 export type Treatment =

@@ -75,7 +75,7 @@ describe('a backoff', () => {
     expect(lines).toEqual([]);
   });
 
-  it('limits the lines of work that fails and succeeds in turn', () => {
+  it('limits the log lines if work alternates between failure and success', () => {
     const { backoff, lines, time } = start();
     for (let turn = 0; turn < 600; turn += 1) {
       time.ms += backoff.failed(new Error('dry'));

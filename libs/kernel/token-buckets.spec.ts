@@ -11,7 +11,7 @@ describe('TokenBuckets', () => {
     expect(take(buckets, 'a', 4)).toEqual([true, true, true, false]);
   });
 
-  it('says how many are left and how long the next one takes', () => {
+  it('returns how many tokens are left and how long the next one takes', () => {
     const clock = new StandingClock();
     const buckets = new TokenBuckets({ capacity: 2, refillMs: 2_000 }, clock);
     expect(buckets.take('a')).toEqual({ isAllowed: true, remaining: 1, retryInMs: 0 });
@@ -30,7 +30,7 @@ describe('TokenBuckets', () => {
     expect(take(buckets, 'a', 5)).toEqual([true, true, true, true, false]);
   });
 
-  it('takes nothing for an attempt that it refuses', () => {
+  it('takes no token for an attempt that it refuses', () => {
     const clock = new StandingClock();
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, clock);
     take(buckets, 'a', 10);
@@ -38,7 +38,7 @@ describe('TokenBuckets', () => {
     expect(buckets.take('a').isAllowed).toBe(true);
   });
 
-  it('takes nothing when it peeks', () => {
+  it('takes no token when it peeks', () => {
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new StandingClock());
     expect([buckets.peek('a').isAllowed, buckets.peek('a').isAllowed]).toEqual([true, true]);
     buckets.take('a');

@@ -140,7 +140,7 @@ describe('a connection to Kafka with TLS', () => {
 });
 
 describe('an inbox with TLS and OAUTHBEARER', () => {
-  it('reads what others send, and recovers when the token endpoint issues valid tokens again', async () => {
+  it('reads messages of other clients, and recovers when the token endpoint issues valid tokens again', async () => {
     const topic = `${newPrefix()}.facts`;
     const lines: { readonly text: string }[] = [];
     const keep: Logger['info'] = (fields, text) => void lines.push({ text, ...fields });

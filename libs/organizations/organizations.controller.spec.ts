@@ -221,7 +221,7 @@ describe('an organization', () => {
     }
   });
 
-  it('keeps a name from before names were unique in any case, which nobody else gets while one of the two is left', async () => {
+  it('keeps a name that differs from another only in case; nobody else gets the name while one of the two is left', async () => {
     await makeTwin(server, 'Xray', 'xray');
     expect(await namesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
     for (const name of ['Xray', 'xray']) {
@@ -362,7 +362,7 @@ describe('the policies for the life of tokens', () => {
   beforeAll(() => makeOrganization(server, 'limited'));
   const path = `${PATH}/limited/token-ttl-policies`;
 
-  it('are four with the default of two years, which count only while the organization enables them', async () => {
+  it('are four with the default of two years, and apply only while the organization enables them', async () => {
     const { body } = answered(await server.get(`${PATH}/limited`), 200);
     expect(body.data.attributes['max-ttl-enabled']).toBe(false);
     const answer = answered(await server.get(path), 200);

@@ -132,7 +132,7 @@ export const listProjects = async (
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
-  // Without regard to case, as clients expect (clients.md §8); names that differ in nothing else have one order too.
+  // Ignores case, as clients expect (clients.md §8). Names that differ only in case have a fixed order too.
   const inOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
   const found = await database.slowRows<ProjectRow & { owner: string; total: number }>(
     actor,

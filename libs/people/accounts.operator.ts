@@ -71,7 +71,7 @@ export const revokeToken = async (store: EventStore, ids: Ids, id: string): Prom
   });
 };
 
-/** What `forgetUserNamed` would end. */
+/** The things that `forgetUserNamed` would end. */
 export type ForgettingPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
 
 /** Throws `not-found` if there is no user of that name. */

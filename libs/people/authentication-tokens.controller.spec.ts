@@ -125,7 +125,7 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
     expect(await dump('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
   });
 
-  it('ends when the site says if the request gives null as its end', async () => {
+  it('gets the lifetime of the site if the request gives null as its expiry time', async () => {
     const created = answered(await server.post(path(), named({ 'expired-at': null })), 201);
     expect(created.body.data.attributes['expired-at']).toBe(end);
   });
@@ -207,7 +207,7 @@ describe('an organization’s two tokens', () => {
   });
 });
 
-describe('a token whose request names no end', () => {
+describe('a token that is requested without an expiry time', () => {
   it.each([
     ['off', null],
     ['90d', '2027-02-19T12:00:00.000Z'],

@@ -4,7 +4,7 @@ import { avatarOf } from './avatar.renderer.js';
 const ID = 'user-4nZ8aBcDeFgHiJkL';
 
 describe('an avatar', () => {
-  it('is the same for the same id, and another one for another id', () => {
+  it('is the same for the same id, and differs for another id', () => {
     expect(avatarOf(ID)).toBe(avatarOf(ID));
     expect(avatarOf(ID)).not.toBe(avatarOf('user-4nZ8aBcDeFgHiJkM'));
   });

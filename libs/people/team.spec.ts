@@ -108,7 +108,7 @@ describe('members of a team', () => {
       .when(remove(null, ada, bob))
       .yields(removed(ada), removed(bob)));
   it('who are not in it stay out of it', () => given(born, added(ada)).when(remove(null, bob)).yields());
-  it('who are invited come and go as invited', () => {
+  it('who are invited are added and removed as invited', () => {
     const invited: Member = { ...ada, invitation: { membership: 'ou-ada', email: 'ada@people.test' } };
     given(born).when(add(invited)).yields(added(invited));
     given(born, added(invited)).when(remove(null, invited)).yields(removed(invited));

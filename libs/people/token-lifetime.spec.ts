@@ -32,7 +32,7 @@ describe('the longest life of a token', () => {
     expect(check(null, 3_600_000)).not.toThrow();
   });
 
-  it('refuses a later end, and names the latest', () => {
+  it('refuses a later end, and names the latest accepted end', () => {
     expect(check('1970-01-01T01:00:00.001Z', 3_600_000)).toThrow(
       'Expired at must be 1970-01-01T01:00:00.000Z or earlier: the organization limits such tokens to 3600000 ms',
     );

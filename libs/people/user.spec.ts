@@ -29,7 +29,7 @@ describe('a user', () => {
     given().when({ type: 'CreateUser', data: admin }).yields({ type: 'UserCreated', data: admin });
   });
 
-  it('keeps a name that was given before it was refused', () => {
+  it('keeps a name that is refused only for new users', () => {
     const old: UserEvent = { type: 'UserCreated', data: { ...data, username: 'user-old' } };
     given(old)
       .when(update({ username: 'user-old', email: 'old@people.test' }))

@@ -43,7 +43,7 @@ describe('account details', () => {
     });
   });
 
-  it('show a picture that anybody may fetch and keep, and that does not say whether the account exists', async () => {
+  it('show a picture that anybody may fetch and cache, and that does not reveal whether the account exists', async () => {
     const { attributes } = await details(server.adminToken);
     const picture = answered(await server.as(null).get(attributes['avatar-url']), 200);
     expect(picture.text).toMatch(/^<svg /);
@@ -132,14 +132,14 @@ describe('an account', () => {
     expect((await details(member.token))['attributes']).toMatchObject(confirmed);
   });
 
-  it('drops the unconfirmed address when it is given its present one', async () => {
+  it('drops the unconfirmed address if the request gives the present address', async () => {
     const member = await makeMember(server, 'acme', 'undecided');
     answered(await member.patch(UPDATE, resource('users', { email: 'elsewhere@people.test' })), 200);
     const { body } = answered(await member.patch(UPDATE, resource('users', { email: member.email })), 200);
     expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': null });
   });
 
-  it('does not get the invitations to its unconfirmed address, nor learns whether that is taken', async () => {
+  it('does not get invitations to its unconfirmed address, and does not learn whether another account has that address', async () => {
     const member = await makeMember(server, 'acme', 'grabber');
     const victim = await makeMember(server, 'acme', 'victim');
     await makeOrganization(server, 'inviting');
@@ -153,7 +153,7 @@ describe('an account', () => {
     expect(own.map(({ id }: { id: string }) => id)).toEqual([member.membership]);
   });
 
-  it('shows its unconfirmed address to its person and to who runs the site, and to nobody else', async () => {
+  it('shows its unconfirmed address only to its user and to site administrators', async () => {
     const member = await makeMember(server, 'acme', 'discreet');
     const owner = await makeMember(server, 'acme', 'curious', [acme.ownersTeam]);
     answered(await member.patch(UPDATE, resource('users', { email: 'secret@people.test' })), 200);
@@ -165,7 +165,7 @@ describe('an account', () => {
     }
   });
 
-  it('has a new address at once where its person runs the site', async () => {
+  it('changes its address at once if its user is a site administrator', async () => {
     const member = await makeMember(server, 'acme', 'settled');
     const move = (email: string) => resource('users', { email });
     answered(await server.patch(UPDATE, move('root@people.test')), 200);

@@ -275,7 +275,7 @@ describe('platforms of public providers', () => {
     await api.delete(`${path}/linux/amd64`),
   ];
 
-  it('are forbidden to callers that see the organization, and not there for others', async () => {
+  it('are forbidden to callers that see the organization, and not found for other callers', async () => {
     for (const api of [server, member]) {
       const answers = await asked(api);
       expect(answers.map(({ status, body }) => [status, body.errors[0].detail])).toEqual(

@@ -215,7 +215,7 @@ describe('versions of public providers', () => {
     await api.delete(`${path}/1.0.0`),
   ];
 
-  it('are forbidden to callers that see the organization, and not there for others', async () => {
+  it('are forbidden to callers that see the organization, and not found for other callers', async () => {
     for (const api of [server, member]) {
       const answers = await asked(api);
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);

@@ -235,7 +235,7 @@ describe('providers of the public registry', () => {
     ]);
   });
 
-  it('are listed by managers of providers, read by members, and not there for others', async () => {
+  it('are listed by managers of providers, read by members, and not found for other callers', async () => {
     answered(await list('http'), 201);
     expect([(await list('dns', 'acme', member)).status, (await member.delete(at('http'))).status]).toEqual([404, 404]);
     answered(await member.get(at('http')), 200);
@@ -399,14 +399,14 @@ describe('tags of a provider', () => {
     expect(await pairs(id)).toEqual([]);
   });
 
-  it('are of public providers, too', async () => {
+  it('can also belong to public providers', async () => {
     const { id } = answered(await create({ name: 'labels', namespace: 'cloudposse', 'registry-name': 'public' }), 201)
       .body.data;
     answered(await tag(`${PATH}/public/cloudposse/labels`, tagBindings({ env: 'prod' })), 200);
     expect(await pairs(id)).toEqual([['env', 'prod']]);
   });
 
-  it('are refused by the place in the request, and change nothing', async () => {
+  it('are refused with a pointer into the request, and change nothing', async () => {
     const id = await makeProvider(server, 'acme', 'strict');
     const path = pathOfProvider('acme', 'strict');
     answered(await tag(path, tagBindings({ env: 'prod' })), 200);

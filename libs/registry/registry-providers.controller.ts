@@ -128,7 +128,7 @@ export class RegistryProvidersController {
     );
   }
 
-  /** All of them: go-tfe follows no pages here. */
+  /** Returns all of them, because go-tfe does not follow pages here. */
   @Get('registry-providers/:id/tag-bindings')
   async tagBindings(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return document(bindingsOfProvider(await registryProviderFor(this.database, actor, id)));

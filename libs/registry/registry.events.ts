@@ -24,7 +24,7 @@ type OfPlatform = OfVersion & {
 };
 type OfFile = OfVersion & { readonly size: number; readonly sha256: string };
 
-/** Of private providers as in entries of before: a rebuilt trail equals the one that was written. */
+/** The same for private providers as in entries of earlier versions, so that a rebuilt trail equals the original one. */
 const metaOfProvider = ({ name, namespace }: ProviderNames) =>
   namespace === null ? { name } : { name, namespace, registry_name: 'public' };
 const metaOfVersion = ({ name, version }: OfVersion) => ({ provider: name, version });

@@ -204,7 +204,7 @@ describe('soft-deleted data', () => {
   const softDelete = async (type: string, id: string): Promise<void> =>
     void answered(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
 
-  // What other tests have deleted goes first.
+  // First deletes for good what other tests have soft-deleted.
   beforeEach(async () => {
     clock.pass({ days: 31 });
     await expire();

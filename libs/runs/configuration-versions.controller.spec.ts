@@ -486,7 +486,7 @@ describe('archiving', () => {
     expect((await show(id)).attributes.status).toBe('uploaded');
   });
 
-  it('closes links that were given out before', async () => {
+  it('invalidates links that were issued before', async () => {
     const { id } = await superseded();
     const address = await addressOf(`/api/v2/${TYPE}/${id}/download`);
     await act(id, 'archive');

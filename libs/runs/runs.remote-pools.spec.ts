@@ -67,7 +67,7 @@ const refusal = ({ body }: Answer): string => body.errors[0].detail as string;
 
 const ONLY_OWNERS = /^Only owners of the organization may manage an agent pool that executes runs in remote mode/;
 
-describe('a pool of someone who may only manage agent pools', () => {
+describe('a pool that is created by a member who may only manage agent pools', () => {
   it('executes no run in remote mode, whatever its scope', async () => {
     const run = await remoteRun();
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
@@ -172,7 +172,7 @@ describe('a pool of someone who may only manage agent pools', () => {
     const settings = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
     const refused = answered(await editor.patch(path, resource('projects', settings)), 403);
     expect(refusal(refused)).toMatch(/needs admin access to its workspaces$/);
-    // What does not change is no change: clients send settings whole.
+    // A setting that is sent with its present value is not a change: clients send all settings.
     const same = { description: 'told', 'setting-overwrites': { 'default-execution-mode': false } };
     answered(await editor.patch(path, resource('projects', same)), 200);
     answered(await server.patch(path, resource('projects', settings)), 200);
@@ -181,7 +181,7 @@ describe('a pool of someone who may only manage agent pools', () => {
 });
 
 describe('a run that waits for an executor', () => {
-  it('says in its document why none takes it', async () => {
+  it('shows in its document why no agent takes it', async () => {
     await makeOrganization(server, 'waiting');
     const workspace = await makeWorkspace(server, 'waiting', 'one');
     const run = await waitingRun(workspace);
@@ -203,7 +203,7 @@ describe('a run that waits for an executor', () => {
     );
   });
 
-  it('says nothing of it when it has ended', async () => {
+  it('shows no waiting reason after it has ended', async () => {
     await makeOrganization(server, 'ended');
     const run = await waitingRun(await makeWorkspace(server, 'ended', 'one'));
     answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
@@ -243,7 +243,7 @@ describe('the log of the server', () => {
     expect(await runsInLog()).toBe(before);
   });
 
-  it('says so once, then once an hour, and once when none waits any more', async () => {
+  it('logs once that runs wait, then once an hour, and once when no run waits any more', async () => {
     let waiting = { runs: 2, organizations: 1, example: 'acme' };
     const { clock, round } = logging({ row: () => Promise.resolve(waiting as never) });
     const warning = [
@@ -261,7 +261,7 @@ describe('the log of the server', () => {
 });
 
 describe('the views of agent pools', () => {
-  it('are what the log says', async () => {
+  it('match the log', async () => {
     for (const view of viewsOf([agentsSlice])) {
       expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
     }

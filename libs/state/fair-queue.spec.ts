@@ -52,7 +52,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a1', 'b1', 'c1']);
   });
 
-  it('refuses an owner who has too much waiting, and still accepts work of others', async () => {
+  it('refuses work of an owner with too much waiting work, and still accepts work of others', async () => {
     const { add } = queueWith();
     for (const name of ['a0', 'a1', 'a2', 'a3']) void add(name);
     expect(await kindOf(add('a4'))).toBe('too-many');
@@ -60,7 +60,7 @@ describe('a fair queue', () => {
     expect(await kindOf(add('c1'))).toBe('unavailable');
   });
 
-  it('refuses what would keep too much in memory, until there is room again', async () => {
+  it('refuses work that would keep too much in memory, until memory is free again', async () => {
     const { add, end } = queueWith();
     void add('a1', 100);
     void add('a2', 60);

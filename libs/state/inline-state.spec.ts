@@ -27,7 +27,7 @@ describe('the body of a creation', () => {
     });
   });
 
-  it('of two states with one name takes the last, as a parser does', () => {
+  it('takes the last of two members with the same name, as a parser does', () => {
     const { state } = split(`{"data":{"attributes":{"state":"${encoded('a')}","state":"${encoded('b')}"}}}`);
     expect(state?.toString()).toBe('b');
   });

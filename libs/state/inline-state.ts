@@ -13,7 +13,7 @@ export type SplitCreation = {
   readonly jsonState: Buffer | null;
 };
 
-/** Clients nest nothing in it; what they add of their own is ignored. */
+/** Clients send no nested values in it. Unknown members are ignored. */
 const DEEPEST_BODY = 100;
 
 /** Bytes of a body without its files. */
@@ -25,8 +25,8 @@ const MIB = 1024 * 1024;
 const STUBS = { valid: '""', invalid: '"!"' } as const;
 
 /**
- * Line breaks are fine: `base64` at the command line makes them. Node's own decoder skips what it does not know, so it
- * would store something else than was sent.
+ * Line breaks are fine: `base64` at the command line makes them. Node's own decoder skips unknown characters, so the stored bytes
+ * would differ from the bytes that were sent.
  */
 export const isBase64 = (text: string): boolean => {
   const letters = text.replaceAll(/\s/g, '');
@@ -82,7 +82,7 @@ type Attachment = {
   readonly stub: string;
 };
 
-/** Null where it is no text: validation says so. */
+/** Null if it is not a string. Validation then reports it. */
 const attachmentAt = (body: Uint8Array, name: FileName, span: Span, limit: number): Attachment | null => {
   if (kindOf(body, span) !== 'string') return null;
   const text = valueAt(body, span) as string;

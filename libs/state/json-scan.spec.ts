@@ -106,7 +106,7 @@ describe('a document', () => {
     expect(() => rootOf(Buffer.from(text))).toThrow(NotJson);
   });
 
-  it('is refused where it is no UTF-8, at the end of a piece that is decoded too', () => {
+  it('is refused if it is not UTF-8, also at the end of a piece that is decoded', () => {
     expect(isAccepted(Buffer.from([0x22, 0xc3, 0x22]))).toBe(false);
     const long = Buffer.from(`"${'x'.repeat(1024 * 1024 - 2)}éé"`);
     expect(isAccepted(long)).toBe(true);
@@ -122,7 +122,7 @@ describe('a document', () => {
   });
 });
 
-it('of two members with one name the last is found', () => {
+it('finds the last of two members with the same name', () => {
   const bytes = Buffer.from('{"a":1,"b":{"a":2},"\\u0061":3}');
   const { a } = membersOf(bytes, rootOf(bytes).from, ['a']).spans;
   expect(a && valueAt(bytes, a)).toBe(3);

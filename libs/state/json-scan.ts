@@ -24,7 +24,7 @@ export class TooDeep extends Error {
   }
 }
 
-/** Go's decoder, and so Terraform, reads nothing that is deeper. */
+/** Go's decoder, and so Terraform, rejects deeper nesting. */
 export const DEEPEST = 10_000;
 
 const QUOTE = 0x22;
@@ -47,7 +47,7 @@ const tableOf = (characters: string): Uint8Array => {
   return table;
 };
 
-/** What stands for itself within a string: all but control characters, quotes and backslashes. */
+/** Bytes that need no escape within a string: all but control characters, quotes and backslashes. */
 const PLAIN = new Uint8Array(256).map((_, byte) => Number(byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH));
 const SPACES = tableOf(' \t\r\n');
 const DIGITS = tableOf('0123456789');
@@ -177,7 +177,7 @@ export const endOfValue = (bytes: Uint8Array, start: number, deepest = DEEPEST):
 
 const PIECE = 1024 * 1024;
 
-/** Decodes piece by piece: one string of all would need the memory of the file once more, or twice. */
+/** Decodes piece by piece: one string of the whole file would need one or two times the file's memory in addition. */
 const checkUtf8 = (bytes: Uint8Array): void => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for (let from = 0; from < bytes.length;) {
@@ -195,7 +195,7 @@ const checkUtf8 = (bytes: Uint8Array): void => {
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Where the document's value begins. Throws NotJson where the bytes are no UTF-8. */
+/** Returns where the document's value begins. Throws NotJson if the bytes are not UTF-8. */
 export const startOf = (bytes: Uint8Array): number => {
   checkUtf8(bytes);
   const isMarked = BYTE_ORDER_MARK.every((byte, n) => bytes[n] === byte);
@@ -207,7 +207,7 @@ export const checkEnd = (bytes: Uint8Array, to: number): void => {
   if (skipSpace(bytes, to) !== bytes.length) throw new NotJson();
 };
 
-/** Where the document's one value stands. Throws NotJson where there is anything else, and TooDeep. */
+/** Returns the position of the document's one value. Throws NotJson if there is anything else, and TooDeep. */
 export const rootOf = (bytes: Uint8Array, deepest = DEEPEST): Span => {
   const from = startOf(bytes);
   const to = endOfValue(bytes, from, deepest);
@@ -239,7 +239,7 @@ export const valueAt = (bytes: Uint8Array, { from, to }: Span): unknown =>
   JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString());
 
 /**
- * Visits what stands between the brackets of an object or array, and returns its end. Each visit begins where an element
+ * Visits the items between the brackets of an object or array, and returns its end. Each visit begins where an element
  * or a member's name does, and returns the end of the element or value.
  */
 const eachWithin = (bytes: Uint8Array, from: number, closing: number, visit: (at: number) => number): number => {
@@ -273,7 +273,7 @@ export const eachElement = (bytes: Uint8Array, from: number, visit: (from: numbe
   eachWithin(bytes, from, CLOSE_LIST, visit);
 
 type Members<Name extends string> = {
-  /** Of two members with one name the last counts, as for every reader of JSON. */
+  /** If two members have the same name, the last one counts, as for every reader of JSON. */
   readonly spans: { readonly [N in Name]?: Span };
   /** The end of the object. */
   readonly to: number;

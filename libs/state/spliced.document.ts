@@ -7,7 +7,7 @@ import type { Document } from '#json-api';
  * large, is parsed, rendered or kept in memory as a whole.
  */
 export class SplicedDocument {
-  /** What stands in the document in place of each value. Nobody can guess it, so no text of a caller is taken for one. */
+  /** The placeholder of each value in the document. It cannot be guessed, so a caller's text cannot be mistaken for one. */
   readonly placeholder = randomUUID();
 
   /** `values`: one for each placeholder, in the order in which they stand in the document. */

@@ -3,7 +3,7 @@ import type { StateFile } from './state-file.js';
 import { managedResources, type StateResource } from './state-resources.js';
 
 /*
- * What is extracted from a state file, once, so that no read parses the file again. Two files for each version:
+ * The data that is extracted from a state file once, so that no read parses the file again. Two files for each version:
  *
  *   4 bytes  format, 1 (unsigned, little endian)
  *   4 bytes  length of the index

@@ -4,7 +4,7 @@ import { kindOf, valueAt, type Span } from './json-scan.js';
 
 export const refuse = (detail: string): Refused => unprocessable(`The state file cannot be read: ${detail}`);
 
-/** Where an object begins. Refuses another value in its place, naming what it was expected to be. */
+/** Returns where an object begins. Refuses any other value, and names what was expected. */
 export const objectAt = (bytes: Uint8Array, from: number, what: string): number => {
   if (kindOf(bytes, { from }) !== 'object') throw refuse(`${what} is not an object`);
   return from;
@@ -16,7 +16,7 @@ export const isAbsent = (bytes: Uint8Array, span: Span | undefined): span is und
 export const isString = (bytes: Uint8Array, span: Span | undefined): boolean =>
   span !== undefined && kindOf(bytes, span) === 'string';
 
-/** Null where there is none. */
+/** Null if there is none. */
 export const listAt = (bytes: Uint8Array, span: Span | undefined, what: string): Span | null => {
   if (isAbsent(bytes, span)) return null;
   if (kindOf(bytes, span) !== 'array') throw refuse(`${what} is not a list`);

@@ -232,7 +232,7 @@ const topOf = (bytes: Uint8Array): Top => {
     checkEnd(bytes, to);
     return spans;
   } catch (error) {
-    // No text of a parser: it would quote the file, which may hold secrets.
+    // Does not repeat a parser's message: it would quote the file, which may contain secrets.
     if (error instanceof NotJson) throw refuse('it is not JSON');
     if (error instanceof TooDeep) throw refuse(`it is ${error.message}`);
     throw error;

@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { outcomeOf, readCreation, readState, renumber, type Outcome } from './state.reading.js';
 
-/** What the threads of StateReaders do. */
+/** Entry point of the threads of StateReaders. */
 export type ReaderTask =
   | { readonly type: 'ReadCreation'; readonly body: Uint8Array; readonly limit: number }
   | { readonly type: 'ReadState'; readonly bytes: Uint8Array }

@@ -82,7 +82,7 @@ export class StateVersionOutputsController {
     return this.send({ outputs: [output], values }, ([data]) => document(data ?? null));
   }
 
-  /** Null where no value is wanted: then no file is opened. */
+  /** Null if no value is needed: then no file is opened. */
   private async valuesOf(version: ExtractedVersion, outputs: readonly OutputRow[]): Promise<OutputValues | null> {
     return outputs.length > 0 ? this.extracts.outputs(version) : null;
   }

@@ -27,7 +27,7 @@ export class AddStateVersion extends Command<StateVersionRow> {
     readonly workspace: string,
     /** The request's body as it arrives: no byte of it is read before the caller is known to be allowed to. */
     readonly body: Readable,
-    /** Bytes of it, where the request says so. */
+    /** Size of the body in bytes, or null if the headers do not give it. */
     readonly announced: number | null,
     readonly actor: Actor,
   ) {

@@ -229,7 +229,7 @@ export const uploadTarget = (database: Database, id: string): Promise<UploadTarg
     select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
-/** Null when it is gone. */
+/** Null if it is gone. */
 export const stateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
   const row = await database.row<{ status: StateVersionStatus }>(sql`
     select v.status from state_versions v where v.id = ${id}`);

@@ -66,7 +66,7 @@ export class StateVersionRenderer extends CurrentStates {
     return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => shownState(row, shown)));
   }
 
-  /** Values of outputs that are not sensitive. Null where the file has gone: what else is shown need not go with it. */
+  /** Values of outputs that are not sensitive. Null if the file is gone: the rest of the document can still be shown. */
   private async openValues(
     row: StateVersionRow,
     outputs: readonly OutputRow[],

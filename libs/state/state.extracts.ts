@@ -151,7 +151,7 @@ class Source {
  */
 @Injectable()
 export class StateExtracts {
-  /** By version: of many requests for an old version one extracts. */
+  /** By version. If many requests read an old version at once, only one extracts. */
   private readonly extracting = new Map<string, Promise<void>>();
 
   constructor(
@@ -223,7 +223,7 @@ export class StateExtracts {
     const reading = size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
     if (!reading) throw notFound(`The file of state version ${id} is not in the blob store`);
     await this.store(id, reading);
-    // The version may have been deleted meanwhile, and its files removed before these were stored.
+    // Another request may have deleted the version, and its files, before this request stored these two files.
     const status = await stateVersionStatus(this.database, id);
     if (status === 'finalized' || status === 'backing_data_soft_deleted') return;
     await this.files.remove(id, EXTRACT_KINDS);

@@ -6,7 +6,7 @@ import { BlobExists, digestOf, type BlobContent, type BlobStore, type ByteRange,
 export const FILE_KINDS = ['state', 'json-state'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/** What is extracted from the state, once (state-extract.ts). Nobody uploads or downloads these. */
+/** The files that are extracted from the state once (state-extract.ts). Clients cannot upload or download them. */
 export const EXTRACT_KINDS = ['outputs', 'resources'] as const;
 export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 
@@ -17,7 +17,7 @@ const keyOf = (stateVersion: string, kind: StoredKind): string => `state-version
 
 const PIECE = 256 * 1024;
 
-/** Bytes are encrypted as they are taken: all at once would keep the event loop from everything else. */
+/** Bytes are encrypted as they are read. Encrypting all of them at once would block the event loop. */
 const inPieces = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE) {
     if (at > 0) await yieldToOthers();
@@ -60,7 +60,10 @@ export class StateFiles {
     await Promise.all(kinds.map((kind) => this.blobs.delete(keyOf(stateVersion, kind))));
   }
 
-  /** The state in memory of its own, which can be handed to a thread. Filled as it comes: copying all at once takes long. */
+  /**
+   * The state in memory of its own, which can be handed to a thread. It is filled as the bytes arrive, because one large copy
+   * takes long.
+   */
   async bytes(stateVersion: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const found = await this.get(stateVersion, 'state');
     if (!found) return null;

@@ -21,7 +21,7 @@ const read = (bytes: Buffer, owner = 'org-1') => readers.readState(owner, bytes.
 const LARGE = 'x'.repeat(200_000);
 
 describe('a thread that reads states', () => {
-  it('gives what the event loop gives', async () => {
+  it('gives the same result as the event loop', async () => {
     const outputs = { big: { value: LARGE, type: 'string' }, small: { value: 1, type: 'number' } };
     const state = await read(aState({ outputs }));
     expect(state?.facts).toMatchObject({ resources: 2, outputs: [{ name: 'big' }, { name: 'small', type: 'number' }] });
@@ -117,7 +117,7 @@ describe('outputs and resources', () => {
     ]);
   };
 
-  it('are read from files beside the state, which need not be there for it', async () => {
+  it('are read from files beside the state, even if the state itself is missing', async () => {
     const made = await current(OUTPUTS);
     await rm(join(made.folder, 'state'));
     await expectAll(made);
@@ -135,7 +135,7 @@ describe('outputs and resources', () => {
     }
   });
 
-  it('are extracted when they are first read where a version has none yet, by many readers at once too', async () => {
+  it('are extracted at the first read if the version has none yet, also if many requests read at once', async () => {
     const made = await current(OUTPUTS);
     await rm(join(made.folder, 'outputs'));
     await rm(join(made.folder, 'resources'));
@@ -147,7 +147,7 @@ describe('outputs and resources', () => {
   it('are not extracted again for a version whose data is being deleted', async () => {
     const made = await current(OUTPUTS);
     await rm(join(made.folder, 'outputs'));
-    // As after the event of a permanent deletion, while the request has passed its checks.
+    // The state after the event of a permanent deletion, for a request that had already passed its checks.
     await server.database.rows(
       sql`update views.state_versions set status = 'backing_data_permanently_deleted' where id = ${made.version}`,
     );
@@ -156,7 +156,7 @@ describe('outputs and resources', () => {
     await expect(readFile(join(made.folder, 'outputs'))).rejects.toThrow(/ENOENT/);
   });
 
-  it('come on smaller pages where their values are large, at the same places for each way to follow them', async () => {
+  it('are on smaller pages if their values are large, with the same page boundaries for page numbers and `next` links', async () => {
     const workspace = await lockedWorkspace(server);
     const value = 'y'.repeat(1_500_000);
     const outputs = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`o${n}`, { value, type: 'string' }]));
@@ -180,7 +180,7 @@ describe('outputs and resources', () => {
     expect([included.status, included.body.included]).toEqual([200, []]);
   });
 
-  it('keep numbers that JavaScript cannot', async () => {
+  it('keep numbers that JavaScript cannot represent', async () => {
     const workspace = await lockedWorkspace(server);
     const bytes = Buffer.from(
       '{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":{"a": 9007199254740993},"type":["object",{"a":"number"}]}}}',

@@ -18,12 +18,12 @@ import {
 /** Up to this size reading takes a millisecond or two: less than handing it to a thread. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Larger ones have a thread of their own, so that nobody's small state waits for a huge one. */
+/** Larger states have a thread of their own, so that a small state never waits for a huge one. */
 const LARGE_BYTES = 16 * MIB;
 
 /**
  * Heap of one thread. Reading builds little besides what it returns, which is limited as well; bytes of files are not on
- * the heap. So only a file made to hurt gets here.
+ * the heap. So only a file that was made to do harm reaches this limit.
  */
 const HEAP_MIB = 256;
 
@@ -32,7 +32,7 @@ const LONGEST_MS = 120_000;
 /** An idle thread keeps some megabytes. */
 const IDLE_MS = 10_000;
 
-/** The event loop goes before. */
+/** The event loop has priority over the threads. */
 const NICE = 5;
 
 const QUEUE: QueueLimits = { concurrency: 1, waiting: 256, waitingOfOwner: 32, waitingBytes: 256 * MIB };

@@ -5,10 +5,10 @@ import { splitCreation } from './inline-state.js';
 import { outputsFile, resourcesFile } from './state-extract.js';
 import { parseStateFile, withSerial } from './state-file.js';
 
-/** What a state file says, without a value, and without ids of its outputs. */
+/** The facts of a state file, without values and without ids of its outputs. */
 type NewFacts = Omit<StateFacts, 'outputs'> & { readonly outputs: readonly Omit<OutputFact, 'id'>[] };
 
-/** All that is ever read of a state file: what goes into the log, and the two files that are kept beside it. */
+/** The result of reading a state file: the facts for the log, and the two files that are stored beside the state. */
 export type StateReading = {
   readonly facts: NewFacts;
   readonly outputs: Uint8Array<ArrayBuffer>;
@@ -23,7 +23,7 @@ export type Refusal = {
 
 export type Outcome<T> = { readonly value: T } | { readonly refusal: Refusal };
 
-/** A state that came within a request. */
+/** A state that a client sent in the JSON body of a request. */
 export type InlineState = {
   readonly bytes: Uint8Array;
   readonly md5: string;
@@ -55,7 +55,7 @@ export const valueOf = <T>(outcome: Outcome<T>): T => {
   throw new Refused(kind, problems);
 };
 
-/** What a file says becomes one event: far below what an event may be, for there are envelopes around it. */
+/** The facts of a file become one event. The limit is far below that of an event, because the event is wrapped in envelopes. */
 const FACTS_MAX_BYTES = 512 * 1024;
 
 /** Each output gets an id. */
@@ -72,7 +72,7 @@ const bounded = (facts: NewFacts): NewFacts => {
   return brief;
 };
 
-/** Throws `unprocessable` for what is no state. */
+/** Throws `unprocessable` if the file is not a state. */
 export const readState = (bytes: Uint8Array): StateReading => {
   const file = parseStateFile(bytes);
   const facts = bounded({

@@ -113,7 +113,7 @@ export class StateUploads {
       const size = await this.files.size(id, 'state');
       const reading =
         size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
-      // It was there a moment ago, was found to be no state, and removed.
+      // Another request has just found that the file is not a state, and has removed it.
       if (!reading) throw refusedMeanwhile();
       return reading;
     } catch (error) {
@@ -123,7 +123,7 @@ export class StateUploads {
     }
   }
 
-  /** What goes into the log: not a single value. */
+  /** The facts that go into the log. They contain no value. */
   factsOf({ facts }: Pick<StateReading, 'facts'>): StateFacts {
     return { ...facts, outputs: facts.outputs.map((output) => ({ id: this.ids.next('wsout'), ...output })) };
   }

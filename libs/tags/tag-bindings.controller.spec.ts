@@ -342,7 +342,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     ]);
   });
 
-  it('are what the Terraform provider reads into `tags`, and its flat tags stay when they go', async () => {
+  it('are read into `tags` by the Terraform provider, and flat tags stay when the bindings are removed', async () => {
     const relationships = { tags: tag('fav', 'app'), ...withBindings(['k1', 'v1'], ['k2', ''], ['k3', 'v3']) };
     const id = await makeWorkspace(server, 'acme', unique('both'), {}, relationships);
     const path = `/api/v2/workspaces/${id}`;
@@ -474,7 +474,7 @@ describe('bindings', () => {
     answered(await server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ a: '2' })), 404);
   });
 
-  it('are what the log says', async () => {
+  it('match the log', async () => {
     await expectTrueToTheLog(server, [tagsSlice, workspacesSlice, organizationsSlice]);
   });
 

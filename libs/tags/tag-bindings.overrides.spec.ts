@@ -163,7 +163,7 @@ describe('a key that is not to be overridden', () => {
   });
 });
 
-describe('a key that is no longer to be overridden from this moment on', () => {
+describe('a key while its overriding is being forbidden', () => {
   const fix = (id: string): Promise<Answer> =>
     server.patch(`/api/v2/reserved-tag-keys/${id}`, resource('reserved-tag-keys', { 'disable-overrides': true }));
 

@@ -132,7 +132,7 @@ describe('the tags of an organization', () => {
     expect(countsIn(await list('', await makeMember(server, 'acme', 'passer', [team])))).toEqual({ app: 1, env: 1 });
   });
 
-  it('are not there for others', async () => {
+  it('are not found for other callers', async () => {
     const stranger = await makeMember(server, 'other', 'stranger');
     const audit = '/api/v2/organizations/acme/authentication-token?token=audit-trails';
     for (const caller of [stranger, server.as(await makeToken(server, audit))]) {

@@ -73,7 +73,7 @@ const isFound = (search: string | undefined): Sql =>
 /** A page of sets. Its size may be less than the one that was asked for, if variables come along. */
 export type ListedSets = Listed<VariableSetRow> & { readonly pageSize: number };
 
-/** What is asked for of a list of sets. */
+/** The parameters of a list of variable sets. */
 export type SetsAsked = {
   readonly page: Page;
   readonly search: string | undefined;

@@ -3,7 +3,7 @@ import { snapshotOf, type Snapshot } from '#event-store';
 import type { Identity } from '#access';
 import { isHiddenTeam } from '#people/to-people';
 
-/** What a decision about the lock needs to know, from the row `w` of workspaces. */
+/** The facts that a decision about the lock needs, from the row `w` of workspaces. */
 export type LockSnapshot = Snapshot & {
   readonly lockedSince: Timestamp | null;
   /** Whether a team holds the lock that the caller may not see, such as a secret one. */

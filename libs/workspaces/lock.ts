@@ -22,7 +22,7 @@ export type LockEvent =
 export type LockWish =
   Message<'LockWorkspace', { holder: Person; reason: string }> | Message<'UnlockWorkspace', { holder: Person }>;
 
-/** What a refusal says of the lock that is in no state: times are beside events, and callers do not see every team. */
+/** Facts about the lock that a refusal needs and the state does not have: its time, and whether the caller may see its holder. */
 type Refusable = { readonly lockedSince: Timestamp | null; readonly isHolderHidden: boolean };
 
 type Decidable<W> = W extends Message<infer Type, infer Data> ? Message<Type, Data & Refusable> : never;

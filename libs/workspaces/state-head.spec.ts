@@ -224,7 +224,7 @@ describe('the content of the latest version, sent again', () => {
       .yields();
   });
 
-  it('yields nothing while that is pending, even if the file comes along', () => {
+  it('yields nothing while that version is pending, even if the request contains the file', () => {
     given(...locked, created('sv-1', { serial: 0 }))
       .when(create('sv-again', { serial: 0 }, { facts: facts() }))
       .yields();
@@ -245,7 +245,7 @@ describe('the content of the latest version, sent again', () => {
       .yields(created('sv-again', { serial: 5 }));
   });
 
-  it('yields nothing within the new lock once it has been sent there', () => {
+  it('yields nothing if it has already been sent within the new lock', () => {
     given(...withCurrent, created('sv-again', { serial: 5 }))
       .when(create('sv-third', { serial: 5 }))
       .yields();

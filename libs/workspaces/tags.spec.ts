@@ -89,7 +89,7 @@ describe('the bindings of a workspace', () => {
       .when(replace(pairs(['flat', ''], ['new', ''])))
       .yields(unbound('env', 'prod'), removed('fav'), bound('new', null, '')));
 
-  it('may have no value: the list that replaces removes them if it does not name them', () => {
+  it('may have no value, and are removed by a replacing list that does not name them', () => {
     given(born)
       .when(bind(pairs(['new', ''])))
       .yields(bound('new', null, ''));
@@ -138,7 +138,7 @@ describe('the bindings of a workspace', () => {
       .yields();
   });
 
-  it('keep their position when they get or lose a value, and are made of a flat tag that gets one', () => {
+  it('keep their position when they get or lose a value, and replace a flat tag that gets a value', () => {
     given(born)
       .when(bind(pairs(['env', ''], ['flat', '1'])))
       .yields(bound('env', 'prod', ''), bound('flat', '', '1'));

@@ -25,7 +25,7 @@ import type { ActiveWorkspace, Workspace } from './workspace.js';
 export type TagEvent =
   | Message<'WorkspaceTagAdded', { name: string }>
   | Message<'WorkspaceTagRemoved', { name: string }>
-  /** `from`: null for no tag with that key, empty for one without a value, flat or not (older events have null for flat). */
+  /** `from`: null if the key had no tag; empty if its tag had no value, flat or not (older events have null for a flat tag). */
   | Message<'WorkspaceTagBound', { key: string; from: string | null; to: string }>
   | Message<'WorkspaceTagUnbound', { key: string; from: string }>
   | FormerTagEvent;

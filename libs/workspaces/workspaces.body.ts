@@ -194,7 +194,7 @@ const isEmptyObject = (value: unknown): boolean =>
 type WithOverwrites = SoundAttributes & { readonly 'setting-overwrites'?: unknown };
 
 /**
- * Returns only the keys that the request has; null is how clients say the default. An empty object names no repository
+ * Returns only the keys that the request has; clients send null for the default. An empty object names no repository
  * and is refused, with one exception: pytfe 1.5 sends `vcs-repo` and `setting-overwrites` with every request, and both
  * empty if the caller gave neither.
  */

@@ -126,7 +126,7 @@ describe('an update of a workspace', () => {
     });
   });
 
-  it('refuses by name what is not built, and accepts values that ask for nothing', async () => {
+  it('refuses attributes of features that are not built, by name, and accepts values that do not use the feature', async () => {
     const id = await createWorkspace('sealed', { 'source-name': 'made here' });
     const refused = answered(await patch(id, { description: 'x', 'hyok-enabled': true }), 422);
     expect(refused.body.errors).toEqual([

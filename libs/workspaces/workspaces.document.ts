@@ -65,7 +65,7 @@ const bindingsOf = (
   const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => tagBindingId(owner, key));
   if (type === 'tag-bindings') return { ...toMany(type, idsOf(id, tags)), ...link };
   const [own, inProject] = [tagsByKey(tags), tagsByKey(projectTags)];
-  // As its own endpoint shows them (libs/tags/tag-bindings.queries.ts).
+  // Shown as on their own endpoint (libs/tags/tag-bindings.queries.ts).
   const effective = tags.filter(({ key, value }) => value !== null || inProject.has(key));
   const inherited = projectTags.filter(({ key }) => !own.has(key));
   return { ...toMany(type, [...idsOf(id, effective), ...idsOf(project, inherited)]), ...link };

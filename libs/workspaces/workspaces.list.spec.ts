@@ -253,7 +253,7 @@ describe('the list of workspaces', () => {
     expect((await list('page[size]=5000')).body.meta.pagination['page-size']).toBe(100);
   });
 
-  it('shows nothing to a member without grants, and is not there for others', async () => {
+  it('shows nothing to a member without grants, and is not found for other callers', async () => {
     const nobody = await makeMember(server, 'listed', 'ned');
     const { body } = await list('', nobody);
     expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);

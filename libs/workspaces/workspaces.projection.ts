@@ -86,7 +86,7 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   },
 };
 
-/** Returns one statement for all of them. A key keeps its place in the order of insertion when its value changes. */
+/** Returns one statement that stores all tags. If a key gets a new value, it keeps its position in the order of insertion. */
 const setTags = (
   tags: readonly Tag[],
   { stream, organization, version, time, context: { accessor } }: Recorded,

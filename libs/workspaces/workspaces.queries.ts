@@ -51,7 +51,7 @@ export type WorkspaceRow = {
   readonly allowForceDelete: boolean;
   readonly lock: (Lock & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
-  /** What its project binds, overridden or not. */
+  /** The bindings of its project, overridden or not. */
   readonly projectTags: readonly Tag[];
   readonly currentConfigurationVersion: string | null;
   readonly currentStateVersion: string | null;

@@ -107,7 +107,7 @@ const sectionOf = ([name, resource]: [string, DocumentedResource]): string[] => 
   ];
 };
 
-/** What becomes of each member of each request's body. */
+/** How the server treats each member of each request's body. */
 export const compatibilityPage = (notice: string): string =>
   [
     '# Compatibility',

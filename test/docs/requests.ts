@@ -32,7 +32,7 @@ import * as variables from '../../libs/variables/variables.body.js';
 import * as consumers from '../../libs/workspaces/remote-state-consumers.controller.js';
 import * as workspaces from '../../libs/workspaces/workspaces.body.js';
 
-/** Where a member of a body is known from, if not from a request of go-tfe. */
+/** The source of a member of a body that is not in a request of go-tfe. */
 export const SOURCES = {
   cadastre: 'Cadastre',
   contract: 'requests of other clients',

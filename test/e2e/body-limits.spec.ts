@@ -23,7 +23,7 @@ const send = (line: string, body: string): Promise<{ status: number; text: strin
   return server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](`/api/v2/${path}`, body);
 };
 
-describe('the body of a request may be as large as its route says', () => {
+describe('the body of a request may be as large as the limit of its route', () => {
   it.each([
     ['POST organizations', '256 KiB', 256 * KIB],
     ['POST workspaces/ws-1/actions/lock', '256 KiB', 256 * KIB],
@@ -51,7 +51,7 @@ describe('the body of a request may be as large as its route says', () => {
     expect([status, text]).toEqual([413, expect.stringContaining(`This request accepts at most ${size}.`)]);
   });
 
-  it('and what attributes accept fits into it', async () => {
+  it('has room for the largest attributes that are accepted', async () => {
     const value = '"'.repeat(256 * KIB);
     const variable = resource('vars', { key: 'long', value, category: 'env', hcl: false, sensitive: false });
     expect((await server.post(`/api/v2/workspaces/${workspace}/vars`, variable)).status).toBe(201);

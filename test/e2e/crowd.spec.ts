@@ -121,7 +121,7 @@ describe('after all of it', () => {
     expect(await failures()).toEqual(failuresBefore);
   });
 
-  it('views, followers and snapshots are what the log says', async () => {
+  it('views, followers and snapshots match the log', async () => {
     await expectTrueToTheLog(server, slices);
   });
 

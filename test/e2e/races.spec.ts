@@ -280,7 +280,7 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
 };
 
 describe('after all races', () => {
-  it('the views are what the log says, row for row', async () => {
+  it('the views match the log, row for row', async () => {
     await expectTrueToTheLog(server, slices);
   });
 

@@ -122,7 +122,7 @@ describe('observed requests', () => {
 });
 
 describe('a caller', () => {
-  it('is reported by id', async () => {
+  it('is reported by its id', async () => {
     const seen: CompletedRequest[] = [];
     const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
     const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');

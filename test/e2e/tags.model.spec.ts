@@ -39,8 +39,8 @@ const isFixed = (model: Model, project: number, keys: Iterable<string>): boolean
 type Bindings = readonly (readonly [key: string, value: string])[];
 
 /**
- * What bindings make of tags: of two with a key the later one counts, and a key keeps its place. A flat tag stays flat
- * without a value; a list that replaces leaves flat tags alone unless it names one like this.
+ * Applies bindings to tags: if two bindings have the same key, the later one counts, and the key keeps its position. A flat tag
+ * stays flat without a value; a list that replaces leaves flat tags alone unless it names one like this.
  */
 const bound = (tags: Tags, bindings: Bindings, how: How): Tags => {
   const wanted = new Map(bindings);
@@ -59,7 +59,7 @@ const changedBy = (before: Tags, after: Tags): string[] =>
 /** Whether it is in the family of flat tags: a binding without a value is shown and removed like one. */
 const isCarried = (tags: Tags, name: string): boolean => tags.has(name) && !tags.get(name);
 
-/** What counts, flat tags as well: lists by tags find all of it. */
+/** All tags that count, flat tags included. Lists that filter by tags find all of them. */
 const counting = (
   model: Model,
   { tags, project }: Workspace,
@@ -68,7 +68,7 @@ const counting = (
   return [...[...tags].map((tag) => [...tag, false] as const), ...inherited.map((tag) => [...tag, true] as const)];
 };
 
-/** Of flat tags only those are effective bindings that override what the project binds. */
+/** A flat tag is an effective binding only if it overrides a binding of the project. */
 const effective = (model: Model, one: Workspace): ReturnType<typeof counting> =>
   counting(model, one).filter(([name, value]) => value !== null || model.projects[one.project]?.tags.has(name));
 

@@ -139,7 +139,7 @@ const recount = (log: readonly Recorded[]) => {
   return [...homes].map(([id, home]) => {
     const own = tagsOf(id);
     const inherited = [...tagsOf(home)].filter(([key]) => !own.has(key));
-    // Of flat tags only those are effective bindings that override what the project binds.
+    // A flat tag is an effective binding only if it overrides a binding of the project.
     const bound = [...own].filter(([key, value]) => value !== null || tagsOf(home).has(key));
     return { id, home, own, effective: [...own, ...inherited], bound: [...bound, ...inherited] };
   });

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 // A process of its own, started by neighbours.spec.ts with Node itself: it imports nothing but Node's own modules, so that an
 // attacker's work never delays the victim's clock. It reads one JSON object from its environment and prints one when it ends.
 
-/** What neighbours.spec.ts prepares for the attackers. */
+/** The data that neighbours.spec.ts prepares for the attackers. */
 export type Target = {
   readonly host: string;
   readonly port: number;

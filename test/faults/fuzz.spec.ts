@@ -21,7 +21,7 @@ let server: TestServer;
 let world: World;
 let tokens: ReadonlyMap<string, string | null>;
 
-/** By raw HTTP: `fetch` would mend half of what is wrong. */
+/** Uses raw HTTP, because `fetch` would correct half of the mistakes. */
 const send = ({ caller, method, url, headers, body }: FuzzedRequest): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const token = tokens.get(caller);
@@ -44,7 +44,7 @@ const send = ({ caller, method, url, headers, body }: FuzzedRequest): Promise<Re
     request.end(bytes ?? undefined);
   });
 
-/** Why an answer is not one that the server may give; null where it is. */
+/** Returns why the server must not give this answer, or null if it may. */
 const faultOf = ({ status, type, text }: Reply): string | null => {
   if (status >= 500 && status !== 503) return `status ${status}`;
   if (text.length > LARGEST_ANSWER) return `an answer of ${text.length} characters`;
@@ -65,7 +65,7 @@ const validCall = (route: DocumentedRoute): ValidCall => {
   return { route, params, bodies: route.rows.flatMap(({ body }) => (body === undefined ? [] : [body])) };
 };
 
-/** What ends things comes last, so that the other routes find what they are about. */
+/** Routes that delete come last, so that the other routes find their resources. */
 const endsLast = (a: DocumentedRoute, b: DocumentedRoute): number =>
   Number(a.method === 'DELETE') - Number(b.method === 'DELETE');
 
@@ -75,7 +75,7 @@ beforeAll(async () => {
   const { acme, pool } = land;
   const outsider = await makeMember(server, 'rival', 'outsider');
   const member = await makeMember(server, acme.name, 'member');
-  // Targets of the matrix name these people.
+  // The targets of the access matrix refer to callers by these names.
   const callers = ['member of a team without access', 'owner', 'invited, not accepted', 'token of an agent'].map(
     (name): Arrived => ({
       ...SITE_ADMIN,

@@ -12,7 +12,7 @@ export type FuzzedRequest = {
   readonly body: string | undefined;
 };
 
-/** What a route is called with when nothing is wrong: values for its path's parameters, and bodies that it accepts. */
+/** A valid call of a route: values for the parameters of its path, and bodies that it accepts. */
 export type ValidCall = {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;

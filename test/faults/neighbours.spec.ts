@@ -10,8 +10,8 @@ import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import type { Report, Target } from './attacker.js';
 import { p99, Victim, type Experience } from './victim.js';
 
-// The promise of DESIGN §4: beside a hostile caller another one sees no error, and 99 of its 100 requests take at most ten times
-// as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
+// The promise of DESIGN §4: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take at most
+// ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
 
 const LONG = 600_000;
 const ATTACK_MS = 5_000;
@@ -21,7 +21,7 @@ const LEAST_BASELINE_MS = 50;
 /** Resident memory of the server at its worst, over all attacks. At rest it has about 150 MB. */
 const MEMORY_LIMIT_MB = 700;
 
-/** What tests switch off elsewhere. */
+/** Settings that other tests switch off. */
 const LIMITS = [
   'CADASTRE_RATE_LIMIT',
   'CADASTRE_ADDRESS_RATE_LIMIT',
@@ -121,7 +121,7 @@ beforeAll(async () => {
   const prepared = await prepare(apiOf(product.url, owner));
   target = { host: hostname, port: Number(port), durationMs: ATTACK_MS, outsider, owner, ...prepared };
   victim = await Victim.settle(apiOf(product.url, await tokenOf('victim')), 'victim');
-  // The first requests compile statements and code; the baseline is what comes after them.
+  // The first requests compile statements and code, so the baseline begins after them.
   await victim.workDuring(wait(2_000));
   baseline = await victim.workDuring(wait(ATTACK_MS));
 }, LONG);

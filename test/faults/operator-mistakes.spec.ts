@@ -73,7 +73,7 @@ describe('a start with settings that cannot be used', () => {
 });
 
 describe('a start with a database that cannot be used', () => {
-  it('says in one line that the password is wrong', async () => {
+  it('reports in one line that the password is wrong', async () => {
     const url = withUser('cadastre', 'hunter2');
     expect(await refusalOf({ ...key, DATABASE_URL: url }, 'gateway')).toEqual([
       'DATABASE_URL: the database cannot be used (password authentication failed for user "cadastre"); ' +
@@ -81,7 +81,7 @@ describe('a start with a database that cannot be used', () => {
     ]);
   });
 
-  it('says in one line that the user may not create schemas or extensions', async () => {
+  it('reports in one line that the user may not create schemas or extensions', async () => {
     await query(`create role ${role} login password 'weak'`);
     const url = withUser(role, 'weak', 'postgres');
     expect(await refusalOf({ ...key, DATABASE_URL: url }, 'migrate')).toEqual([

@@ -14,7 +14,7 @@ let folder: string;
 let postgres: EmbeddedPostgres;
 let product: Product;
 
-/** One for all processes of this spec: a database accepts no other key than the first. */
+/** One key for all processes of this spec: a database accepts only the first key. */
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
 beforeEach(async () => {

@@ -145,7 +145,7 @@ export type Asker = { readonly user: string } | { readonly team: string };
 
 const isOwner = (model: Model, asker: Asker): boolean => 'user' in asker && model.owners.has(asker.user);
 
-/** Whether the organization is closed to the asker, and says so: only those who are in it learn that. */
+/** Whether the organization refuses the caller and gives the reason: only its members get the reason. */
 export const isShutOut = (model: Model, asker: Asker): boolean =>
   model.closed && 'user' in asker && model.members.has(asker.user);
 

@@ -21,7 +21,7 @@ import {
 import { anotherGateway, startTestServer, type Answer, type Gateway, type TestServer } from '../support/server.js';
 
 // Gateways keep identities. A change must reach every identity that it affects at the next request, and must not make a
-// gateway read any other identity again: else one caller's writes slow all callers down (ADR 32).
+// gateway read any other identity again. Otherwise the writes of one caller slow down all callers (ADR 32).
 
 const LONG = 120_000;
 const ROUNDS = 12;

@@ -30,8 +30,8 @@ export const setup = async ({ config }: TestProject): Promise<void> => {
 };
 
 /**
- * Nothing in these servers outlives the tests. 300 HTTP tests sync 4,300 times, which a slow disk turns into most of their
- * time. The specs of crashes run the product, whose Postgres syncs as everywhere.
+ * The data of these servers is not needed after the tests. 300 HTTP tests sync 4,300 times, which takes most of their time on a
+ * slow disk. The specs of crashes run the product, whose Postgres syncs as usual.
  */
 const skipSyncs = async (connectionString: string): Promise<void> => {
   const client = new pg.Client({ connectionString });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// Vitest runs the sources by transforming them itself. Threads that the product starts know nothing of that: Node loads
+// Vitest runs the sources by transforming them itself. This does not apply to threads that the product starts: Node loads
 // their modules, and each thread inherits this file by `--import` (vitest.config.js). It finds `./x.ts` for `./x.js`, and
 // transforms it.
 registerHooks({

@@ -211,7 +211,7 @@ export type Confirm = (question: string) => Promise<string>;
 export type ForgetOptions = {
   /** Do it without a question. */
   readonly yes: boolean;
-  /** Null without a terminal. */
+  /** Null if there is no terminal. */
   readonly ask: Confirm | null;
 };
 

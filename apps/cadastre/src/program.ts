@@ -39,7 +39,7 @@ const checkedSettings = async (kind: ProcessKind): Promise<Settings> => {
   const { settings, lines, invalid } = parseSettings(process.env);
   const problems = [...lines, ...(await inspectMachine(settings, kind, invalid, clock.now()))];
   if (problems.length > 0) {
-    // If the process on the port has the data folder too, that is what the operator should hear.
+    // If the process on the port also uses the data folder, report that to the operator.
     if (problems.every((line) => line.startsWith('PORT:')) && settings.database.mode === 'embedded') {
       (await takeDataFolder(settings.dataFolder)).release();
     }
@@ -151,7 +151,7 @@ user
   .option('--json', 'print JSON')
   .action(guarded(async (options: ListOptions) => runUserList(await commandSettings(), options)));
 
-/** Null without a terminal: nobody could answer. */
+/** Null if there is no terminal, because nobody could answer. */
 const askAtTerminal = (): Confirm | null =>
   process.stdin.isTTY
     ? async (question) => {

@@ -71,7 +71,7 @@ describe('a time that is none', () => {
 });
 
 describe('tags and bindings', () => {
-  it('are refused as of a time that is none', async () => {
+  it('are refused if `as-of` is not a valid time', async () => {
     for (const path of BOUND_AS_OF) {
       const problems = [[null, /as-of is not a valid ISO 8601 timestamp/]] as const;
       await expectRefusal({ what: '', send: `GET ${path}?as-of=now`, status: 400, problems });

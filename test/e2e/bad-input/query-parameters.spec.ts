@@ -12,7 +12,7 @@ const tagged = (count: number): string =>
 
 type Case = readonly [detail: string, path: string, as: string | undefined];
 
-describe('a list refuses, with the name of the parameter, the limit and what was sent', () => {
+describe('a list refuses, naming the parameter, the limit and the value', () => {
   it.each<Case>(
     [
       [`${WORKSPACES}?${tagged(11)}`, 'filter[tagged]: must have at most 10 tags, got 11'],

@@ -2,7 +2,7 @@ export type BrokerProperties = {
   readonly port: number;
   readonly controllerPort: number;
   readonly folder: string;
-  /** Listeners beside the plain one, by name, with the protocol and the port of each. */
+  /** Listeners in addition to the plain one, by name, with the protocol and the port of each. */
   readonly listeners?: Readonly<Record<string, { readonly protocol: string; readonly port: number }>>;
   readonly more?: Readonly<Record<string, string | number>>;
 };
