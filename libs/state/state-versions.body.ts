@@ -10,7 +10,7 @@ const base64 = (name: string) =>
     .refine(isBase64, { error: `${name} must be Base64` })
     .nullish();
 
-/** clients.md §4. `json-state-outputs` is checked and left: outputs are read from the state itself. */
+/** clients.md §4. */
 export const createBody = resourceBody(
   'state-versions',
   z.object({
@@ -20,7 +20,7 @@ export const createBody = resourceBody(
     force: z.boolean().nullish(),
     state: base64('State'),
     'json-state': base64('Json state'),
-    'json-state-outputs': base64('Json state outputs'),
+    'json-state-outputs': ignored('outputs are read from the state itself'),
     'terraform-version': ignored('the state names it'),
   }),
   z.object({ run: toOneInput }).optional(),
