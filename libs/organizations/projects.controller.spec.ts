@@ -15,7 +15,7 @@ import {
   resource,
   type Member,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
 import { organizationsSlice } from './index.js';
 
@@ -355,10 +355,17 @@ describe('teams on projects', () => {
     answered(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
   });
 
-  it('are counted', async () => {
-    const count = async (name: string) =>
-      (await server.get(byId(ids[name] ?? ''))).body.data.attributes['team-count'] as number;
-    expect([await count('admin'), await count('closed')]).toEqual([1, 0]);
+  it('counts the teams with access that the caller may see', async () => {
+    const visible = await makeTeam(server, 'open', 'visible', { visibility: 'organization' });
+    await giveProject(server, visible, ids['admin'] ?? '', 'read');
+    const outsider = await makeMember(server, 'open', 'outsider', [visible]);
+    const count = async (api: Api, name: string) =>
+      (await api.get(byId(ids[name] ?? ''))).body.data.attributes['team-count'] as number;
+    expect([await count(server, 'admin'), await count(server, 'closed')]).toEqual([2, 0]);
+    // The member is in the secret team, the outsider is not.
+    expect([await count(member, 'admin'), await count(outsider, 'admin')]).toEqual([2, 1]);
+    const listed = answered(await outsider.get(`${PATH_OPEN}?filter[names]=admin`), 200).body.data;
+    expect(listed.map((one: any) => one.attributes['team-count'])).toEqual([1]);
   });
 
   it('do what they may, and learn nothing of the rest', async () => {

@@ -16,6 +16,7 @@ import {
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { usablePoolVersion } from '#agents/to-agents';
+import { isSeenTeam } from '#people/to-people';
 import { PROJECT_TAGS, type Tagged } from '#tags/to-tags';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
@@ -33,6 +34,7 @@ export type ProjectRow = {
   readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
   /** Of the workspaces that the caller may read. */
   readonly workspaceCount: number;
+  /** Of the teams with access to it that the caller may see. */
   readonly teamCount: number;
   readonly tags: readonly Tag[];
   /** What the caller's teams have been given on it. */
@@ -43,7 +45,7 @@ const COLUMNS = sql`p.id, p.organization, o.name as "organizationName", o.defaul
   p.name, p.description, p.settings, p.created_at as "createdAt",
   jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
                      'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
-  (select count(*) from team_projects t where t.project = p.id) as "teamCount", ${PROJECT_TAGS} as tags`;
+  ${PROJECT_TAGS} as tags`;
 const ALL_WORKSPACES = sql.raw(`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
     where c.organization = p.organization and c.project = p.id)`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
@@ -55,9 +57,13 @@ const seenWorkspaces = (actor: Identity): Sql =>
     all: ALL_WORKSPACES,
   });
 
-/** With what the caller may be asked about: their grants. */
+const seenTeams = (actor: Identity): Sql => sql`
+  (select count(*) from team_projects tp join teams t on t.id = tp.team where tp.project = p.id and ${isSeenTeam(actor)})`;
+
+/** Columns of a project with the caller's counts and grants. */
 const columns = (actor: Identity): Sql => sql`
-  ${COLUMNS}, ${seenWorkspaces(actor)} as "workspaceCount", ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
+  ${COLUMNS}, ${seenWorkspaces(actor)} as "workspaceCount", ${seenTeams(actor)} as "teamCount",
+  ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
 
 export const projectById = (id: string, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
