@@ -228,6 +228,7 @@ describe('whoever has no token', () => {
     expect(response.headers.get('tfp-api-version')).toBe('2.6');
     expect(response.headers.get('tfp-appname')).toMatch(/\w/);
     expect(response.headers.get('x-tfe-version')).toMatch(/\w/);
+    expect(response.headers.get('x-tfe-current-version')).toMatch(/^\d+\.\d+\.\d+$/);
     expect(response.headers.has('x-ratelimit-limit')).toBe(false);
   });
 

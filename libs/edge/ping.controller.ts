@@ -11,6 +11,8 @@ export class PingController {
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
   @Header('X-TFE-Version', 'Cadastre')
+  // terraform-provider-tfe offers a resource from a release of Terraform Enterprise on: `tfe_org_max_token_ttl_policy` from 2.0.1.
+  @Header('X-TFE-Current-Version', '2.0.1')
   ping(): void {
     // The headers are the answer.
   }
