@@ -1,9 +1,9 @@
 import { unprocessable } from '#kernel';
-import type { StateFile } from './state-file.js';
+import type { ResourceBlock, StateFile } from './state-file.js';
 import { managedResources, type StateResource } from './state-resources.js';
 
 /*
- * The data that is extracted from a state file once, so that no read parses the file again. Two files for each version:
+ * The data that is extracted from a state file once, so that no read parses the file again. Three files for each version:
  *
  *   4 bytes  format, 1 (unsigned, little endian)
  *   4 bytes  length of the index
@@ -11,6 +11,7 @@ import { managedResources, type StateResource } from './state-resources.js';
  *   body     outputs: their values one after the other, each as JSON; the index has [name, from, length] of each
  *            resources: one line of JSON for each managed instance; the index has their count, and where each
  *            LINES_APART-th line begins
+ *            blocks: empty; the index is the list of the blocks, or null if the list is too long
  *
  * Offsets count from the start of the body. A reader fetches the beginning, and then only the bytes that it shows.
  */
@@ -88,6 +89,49 @@ export const resourcesFile = (state: StateFile): Uint8Array<ArrayBuffer> => {
   flush();
   return headed({ count, offsets } satisfies ResourcesIndex, pieces);
 };
+
+/** A resource block as documents of state versions show it (go-tfe's StateVersionResources). */
+export type ShownBlock = {
+  readonly name: string;
+  /** With the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
+  readonly type: string;
+  /** The number of instances. */
+  readonly count: number;
+  /** `root`, or the module's address. */
+  readonly module: string;
+  /** As the state names it: `provider["registry.terraform.io/hashicorp/null"]`. */
+  readonly provider: string;
+};
+
+/** Null if the list exceeds LARGEST_BLOCKS. */
+export type BlocksIndex = readonly ShownBlock[] | null;
+
+/** Bytes of the list of blocks in one document: about 8,000 blocks. */
+export const LARGEST_BLOCKS = 1024 * 1024;
+
+const shownBlock = ({ managed, name, type, indexes, module, provider }: ResourceBlock): ShownBlock => ({
+  name,
+  type: managed ? type : `data.${type}`,
+  count: indexes.length,
+  module: module ?? 'root',
+  provider,
+});
+
+/** Returns null as soon as the list is too long: a state can have a million blocks. */
+const shownBlocks = (blocks: readonly ResourceBlock[]): BlocksIndex => {
+  const shown: ShownBlock[] = [];
+  let size = 0;
+  for (const block of blocks) {
+    const one = shownBlock(block);
+    size += Buffer.byteLength(JSON.stringify(one));
+    if (size > LARGEST_BLOCKS) return null;
+    shown.push(one);
+  }
+  return shown;
+};
+
+export const blocksFile = ({ blocks }: Pick<StateFile, 'blocks'>): Uint8Array<ArrayBuffer> =>
+  headed(shownBlocks(blocks) satisfies BlocksIndex, []);
 
 /** Where the lines of these resources lie, with a few before them: `skipped`. Null where there are none. */
 export const linesOf = (

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { Refused } from '#kernel';
 import { parseStateFile, withSerial, type StateFile } from './state-file.js';
+import { blocksFile, HEADER_BYTES, type BlocksIndex } from './state-extract.js';
 import { clientNames, managedResources, type StateResource } from './state-resources.js';
 
 const AWS = 'provider["registry.terraform.io/hashicorp/aws"]';
@@ -130,6 +131,15 @@ describe('resources', () => {
       root: { 'aws-subnet': 1, 'data.terraform-remote-state': 1 },
       'module.net': { 'aws-subnet': 2 },
     });
+  });
+
+  it('are no list of blocks in a document if that is longer than 1 MiB', () => {
+    const blocks = (count: number) =>
+      blocksFile(parse(state({ resources: Array.from({ length: count }, () => resource()) })));
+    const indexOf = (file: Uint8Array) =>
+      JSON.parse(Buffer.from(file.subarray(HEADER_BYTES)).toString()) as BlocksIndex;
+    expect(indexOf(blocks(2))).toHaveLength(2);
+    expect(indexOf(blocks(20_000))).toBeNull();
   });
 
   it('count once while one object of an instance waits to be destroyed', () => {

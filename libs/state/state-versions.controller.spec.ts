@@ -56,6 +56,15 @@ describe('a state version that brings its state along', () => {
         'vcs-commit-sha': null,
         'vcs-commit-url': null,
         modules: { root: { 'null-resource': 2 } },
+        resources: [
+          {
+            name: 'it',
+            type: 'null_resource',
+            count: 2,
+            module: 'root',
+            provider: 'provider["registry.terraform.io/hashicorp/null"]',
+          },
+        ],
         providers: { 'provider["registry.terraform.io/hashicorp/null"]': { 'null-resource': 2 } },
       },
       relationships: {

@@ -137,7 +137,7 @@ export class StateVersionsController {
     const includes = stateVersionIncludes(query);
     const page = pageOf(query);
     const { rows, total, workspace, organization } = await listStateVersions(this.database, actor, filter, page);
-    const data = await Promise.all(rows.map((row) => this.renderer.resource(row, actor)));
+    const data = await Promise.all(rows.map((row) => this.renderer.resourceOnPage(row, actor)));
     const included = await this.included(rows, includes, actor);
     const listed = { workspace, count: rows.length };
     await this.reads.record<StateRead>(actor, organization, { type: 'StateVersionsListed', data: listed });

@@ -1,4 +1,5 @@
 import { toOne, type Resource } from '#json-api';
+import type { BlocksIndex } from './state-extract.js';
 import type { OutputRow, StateVersionRow } from './state-versions.queries.js';
 import type { StateLinks } from './state.links.js';
 
@@ -6,6 +7,8 @@ export type StateVersionView = {
   readonly links: StateLinks;
   /** Whether the JSON form of the state is here. */
   readonly hasJson: boolean;
+  /** The resource blocks; null if the state is not here, or the list is too long. */
+  readonly blocks: BlocksIndex;
   /** Whether the caller may upload. */
   readonly mayUpload: boolean;
 };
@@ -35,8 +38,7 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
       intermediate: row.intermediate,
       modules: row.modules,
       providers: row.providers,
-      // The vendor lists resource blocks here. Decoders want a list or nothing; theirs is at /workspaces/:id/resources.
-      resources: null,
+      resources: view.blocks,
       'resources-processed': row.size !== null,
       serial: row.serial,
       // The file format's version: no other is taken.

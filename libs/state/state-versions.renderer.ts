@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { may, type Actor } from '#access';
-import { Refused, type Sql } from '#kernel';
+import { Refused, type RefusalKind, type Sql } from '#kernel';
 import { related, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
 import { CurrentStates } from '#workspaces/to-workspace';
-import { byName } from './state-extract.js';
+import { byName, type BlocksIndex } from './state-extract.js';
 import { shownState, type Shown, type StateRead } from './reads.events.js';
 import { stateVersionResource, workspaceOutputResource } from './state-versions.document.js';
 import { INCLUDED_VALUES } from './state-versions.include.js';
@@ -14,6 +14,16 @@ import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
 
 const hasLinks = ({ status }: StateVersionRow): boolean => status === 'pending' || status === 'finalized';
+
+/** Returns null if the read is refused with one of these kinds: the rest of the document can still be shown. */
+const unlessRefused = async <T>(read: () => Promise<T>, ...kinds: readonly RefusalKind[]): Promise<T | null> => {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Refused && kinds.includes(error.kind)) return null;
+    throw error;
+  }
+};
 
 /** State versions as documents, with what lies beside their rows; workspaces show them as well. */
 @Injectable()
@@ -27,20 +37,23 @@ export class StateVersionRenderer extends CurrentStates {
     super();
   }
 
-  async resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
-    return stateVersionResource(row, {
-      links: this.links,
-      // One request to the store for each row of a page, and none for rows that show no link.
-      hasJson: hasLinks(row) && (await this.files.has(row.id, 'json-state')),
-      mayUpload: may(actor, 'create-state', row),
-    });
+  resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
+    return this.render(row, actor, () =>
+      // An old version is extracted now. If too many others wait for that, the document is shown without the list.
+      unlessRefused(() => this.extracts.blocks(row), 'not-found', 'too-many', 'unavailable'),
+    );
+  }
+
+  /** The same for a page of versions, which shows a list of blocks only if that is short. */
+  resourceOnPage(row: StateVersionRow, actor: Actor): Promise<Resource> {
+    return this.render(row, actor, () => this.extracts.blocksOnPage(row));
   }
 
   override related(ids: Sql, actor: Actor): Related {
     return related<StateVersionRow>(stateVersionsByIds(ids, actor), async (rows) => {
       const seen = rows.filter((row) => may(actor, 'read-state', row));
       await this.record(seen, 'document', actor);
-      return Promise.all(seen.map((row) => this.resource(row, actor)));
+      return Promise.all(seen.map((row) => this.resourceOnPage(row, actor)));
     });
   }
 
@@ -66,7 +79,21 @@ export class StateVersionRenderer extends CurrentStates {
     return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => shownState(row, shown)));
   }
 
-  /** Values of outputs that are not sensitive. Null if the file is gone: the rest of the document can still be shown. */
+  /** At most two requests to the store for each row of a page, and none for rows without data. */
+  private async render(row: StateVersionRow, actor: Actor, readBlocks: () => Promise<BlocksIndex>): Promise<Resource> {
+    const [hasJson, blocks] = await Promise.all([
+      hasLinks(row) && this.files.has(row.id, 'json-state'),
+      row.status === 'finalized' ? readBlocks() : null,
+    ]);
+    return stateVersionResource(row, {
+      links: this.links,
+      hasJson,
+      blocks,
+      mayUpload: may(actor, 'create-state', row),
+    });
+  }
+
+  /** Values of outputs that are not sensitive; null if the file is gone. */
   private async openValues(
     row: StateVersionRow,
     outputs: readonly OutputRow[],
@@ -74,11 +101,6 @@ export class StateVersionRenderer extends CurrentStates {
   ): Promise<ReadonlyMap<string, unknown> | null> {
     const open = outputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name);
     if (open.length === 0) return new Map();
-    try {
-      return await (await this.extracts.outputs(row)).parsed(open, budget);
-    } catch (error) {
-      if (error instanceof Refused && error.kind === 'not-found') return null;
-      throw error;
-    }
+    return unlessRefused(async () => (await this.extracts.outputs(row)).parsed(open, budget), 'not-found');
   }
 }

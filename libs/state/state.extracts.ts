@@ -7,6 +7,7 @@ import {
   indexLengthOf,
   linesOf,
   resourcesIn,
+  type BlocksIndex,
   type OutputsIndex,
   type ResourcesIndex,
 } from './state-extract.js';
@@ -23,6 +24,12 @@ const BEGINNING = 64 * 1024;
 
 /** Bytes between two values that are rather read than left out by a new request to the store. */
 const GAP = 64 * 1024;
+
+/**
+ * Bytes of the list of blocks of one version on a page of versions: about 300 blocks. So a page of 100 versions has at most
+ * 4 MiB of them, and one read of each file is enough.
+ */
+export const BLOCKS_ON_PAGE = 40 * 1024;
 
 type Opened<Index> = {
   readonly index: Index;
@@ -185,6 +192,20 @@ export class StateExtracts {
     const end = to === null ? undefined : opened.start + to;
     const content = await this.range(version.id, 'resources', opened.start + from, end);
     return { resources: resourcesIn((await bytesOf(content)).toString(), skipped, size), total };
+  }
+
+  /** Returns null if the list is too long for a document. Throws `not-found` if the version's files are gone. */
+  async blocks(version: ExtractedVersion): Promise<BlocksIndex> {
+    return (await this.open<BlocksIndex>(version, 'blocks')).index;
+  }
+
+  /** The same for a page of versions. Also null if nothing is extracted yet: a page does not read a hundred states. */
+  async blocksOnPage({ id }: ExtractedVersion): Promise<BlocksIndex> {
+    const beginning = await this.beginningOf(id, 'blocks');
+    if (!beginning) return null;
+    const length = indexLengthOf(beginning);
+    if (length > BLOCKS_ON_PAGE) return null;
+    return JSON.parse(Buffer.from(beginning.subarray(HEADER_BYTES, HEADER_BYTES + length)).toString()) as BlocksIndex;
   }
 
   private async open<Index>(version: ExtractedVersion, kind: ExtractKind): Promise<Opened<Index>> {

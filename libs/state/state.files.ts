@@ -7,7 +7,7 @@ export const FILE_KINDS = ['state', 'json-state'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /** The files that are extracted from the state once (state-extract.ts). Clients cannot upload or download them. */
-export const EXTRACT_KINDS = ['outputs', 'resources'] as const;
+export const EXTRACT_KINDS = ['outputs', 'resources', 'blocks'] as const;
 export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 
 type StoredKind = FileKind | ExtractKind;

@@ -110,6 +110,8 @@ describe('outputs and resources', () => {
     expect((await server.get(`/api/v2/state-version-outputs/${id}`)).body.data.attributes.value).toBe(
       `${LARGE}hunter2`,
     );
+    const shown = await server.get(`/api/v2/state-versions/${version}`);
+    expect(shown.body.data.attributes.resources).toMatchObject([{ name: 'it', count: 2 }]);
     const resources = await server.get(`/api/v2/workspaces/${workspace}/resources`);
     expect(resources.body.data.map(({ attributes }: any) => attributes.address)).toEqual([
       'null_resource.it[0]',
@@ -123,9 +125,35 @@ describe('outputs and resources', () => {
     await expectAll(made);
   });
 
+  it('are listed by blocks in the document of a version, and on a page of versions only if the list is short', async () => {
+    const workspace = await lockedWorkspace(server);
+    const provider = 'provider["terraform.io/builtin/terraform"]';
+    const resources = Array.from({ length: 400 }, (_, n) => ({
+      module: 'module.net',
+      mode: 'data',
+      type: 'terraform_remote_state',
+      name: `block-${n}`,
+      provider,
+      instances: [{}],
+    }));
+    const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(aState().toString()), resources }));
+    const created = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
+    const shown = created.body.data.attributes.resources;
+    expect([created.status, shown.length, shown[7]]).toEqual([
+      201,
+      400,
+      { name: 'block-7', type: 'data.terraform_remote_state', count: 1, module: 'module.net', provider },
+    ]);
+    await unlock(server, workspace);
+    const resourcesOf = async (path: string) => (await server.get(path)).body.data.attributes.resources;
+    expect(await resourcesOf(`/api/v2/workspaces/${workspace}/current-state-version`)).toEqual(shown);
+    const page = await server.get(`/api/v2/workspaces/${workspace}/state-versions`);
+    expect(page.body.data.map(({ attributes }: any) => attributes.resources)).toEqual([null]);
+  });
+
   it('lie encrypted', async () => {
     const { folder } = await current(OUTPUTS);
-    for (const name of ['outputs', 'resources']) {
+    for (const name of ['outputs', 'resources', 'blocks']) {
       const stored = await readFile(join(folder, name));
       expect([stored.includes('xxxx'), stored.includes('null_resource'), stored.includes('hunter2')]).toEqual([
         false,
@@ -139,6 +167,7 @@ describe('outputs and resources', () => {
     const made = await current(OUTPUTS);
     await rm(join(made.folder, 'outputs'));
     await rm(join(made.folder, 'resources'));
+    await rm(join(made.folder, 'blocks'));
     await Promise.all(Array.from({ length: 5 }, () => expectAll(made)));
     await rm(join(made.folder, 'state'));
     await expectAll(made);

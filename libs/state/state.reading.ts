@@ -2,17 +2,18 @@ import { createHash } from 'node:crypto';
 import { Refused, unprocessable, type Problem, type RefusalKind } from '#kernel';
 import type { OutputFact, StateFacts } from '#workspaces/to-workspace';
 import { splitCreation } from './inline-state.js';
-import { outputsFile, resourcesFile } from './state-extract.js';
+import { blocksFile, outputsFile, resourcesFile } from './state-extract.js';
 import { parseStateFile, withSerial } from './state-file.js';
 
 /** The facts of a state file, without values and without ids of its outputs. */
 type NewFacts = Omit<StateFacts, 'outputs'> & { readonly outputs: readonly Omit<OutputFact, 'id'>[] };
 
-/** The result of reading a state file: the facts for the log, and the two files that are stored beside the state. */
+/** The result of reading a state file: the facts for the log, and the three files that are stored beside the state. */
 export type StateReading = {
   readonly facts: NewFacts;
   readonly outputs: Uint8Array<ArrayBuffer>;
   readonly resources: Uint8Array<ArrayBuffer>;
+  readonly blocks: Uint8Array<ArrayBuffer>;
 };
 
 /** A refusal as it passes between threads: an error that is cloned loses its class. */
@@ -83,7 +84,7 @@ export const readState = (bytes: Uint8Array): StateReading => {
     modules: file.modules,
     outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => ({ name, sensitive, type, detailedType })),
   });
-  return { facts, outputs: outputsFile(file), resources: resourcesFile(file) };
+  return { facts, outputs: outputsFile(file), resources: resourcesFile(file), blocks: blocksFile(file) };
 };
 
 const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
