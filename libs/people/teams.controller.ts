@@ -73,6 +73,14 @@ const settings = {
 export const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
 export const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));
 
+/** A team may have a whole company in it. */
+const MEMBERS_AT_MOST = 5_000;
+
+export const memberBodies = {
+  users: identifiersBody('users', MEMBERS_AT_MOST),
+  'organization-memberships': identifiersBody('organization-memberships', MEMBERS_AT_MOST),
+} as const;
+
 type Attributes = z.infer<typeof updateBody>['data']['attributes'];
 
 /** What a request changes, in our names. */
@@ -203,10 +211,7 @@ export class TeamsController {
   }
 }
 
-/** A team may have a whole company in it. */
-const MEMBERS_AT_MOST = 5_000;
-
 const namedIn = (body: unknown, by: NamedMembers['by']): NamedMembers => ({
   by,
-  names: parseBody(identifiersBody(by, MEMBERS_AT_MOST), body).data.map(({ id }) => id),
+  names: parseBody(memberBodies[by], body).data.map(({ id }) => id),
 });

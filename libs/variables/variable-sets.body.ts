@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, ID, refused, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
+import { given, ID, identifiersBody, refused, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
 import type { Targets, VariableSetChanges } from './variable-set.js';
 import type { NewVariable } from './variable.js';
 import { newVariable } from './variables.body.js';
@@ -31,6 +31,9 @@ const attributes = z.object({
 
 export const createBody = resourceBody('varsets', attributes, relationships);
 export const updateBody = resourceBody('varsets', attributes.partial().default({}), relationships);
+
+/** The bodies that name what a set is applied to or withdrawn from. */
+export const targetBodies = { workspaces: identifiersBody('workspaces'), projects: identifiersBody('projects') };
 
 type Related = z.infer<typeof relationships>;
 

@@ -6,7 +6,6 @@ import { Database } from '#event-store';
 import { notFound, sql, type Sql } from '#kernel';
 import {
   document,
-  identifiersBody,
   includesOf,
   pageDocument,
   pageOf,
@@ -22,7 +21,15 @@ import {
 import { Reads } from '#reads';
 import { relatedProjects } from '#organizations/to-organizations';
 import { relatedWorkspaces } from '#workspaces/to-workspace';
-import { changesOf, createBody, projectIn, targetsIn, updateBody, variablesIn } from './variable-sets.body.js';
+import {
+  changesOf,
+  createBody,
+  projectIn,
+  targetBodies,
+  targetsIn,
+  updateBody,
+  variablesIn,
+} from './variable-sets.body.js';
 import { checkVariableSet, NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
 import { variableSetResource } from './variable-sets.document.js';
 import { CreateVariableSet, ToVariableSet } from './variable-sets.handler.js';
@@ -189,7 +196,7 @@ export class VarsetsController {
     body: unknown,
     actor: Actor,
   ): Promise<void> {
-    const ids = parseBody(identifiersBody(kind), body).data.map((one) => one.id);
+    const ids = parseBody(targetBodies[kind], body).data.map((one) => one.id);
     await this.tell(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
   }
 

@@ -4,7 +4,6 @@ import * as agents from '../../libs/agents/agents.controller.js';
 import * as auditConfiguration from '../../libs/audit-trail/audit-configurations.controller.js';
 import * as auditTrailSettings from '../../libs/audit-trail/audit-trail-settings.controller.js';
 import * as auditFactSources from '../../libs/facts/audit-fact-sources.controller.js';
-import { identifiersBody } from '../../libs/json-api/index.js';
 import * as organizations from '../../libs/organizations/organizations.body.js';
 import * as projects from '../../libs/organizations/projects.body.js';
 import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies.body.js';
@@ -463,14 +462,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['TeamCreateOptions'],
       },
       { name: 'update', routes: ['PATCH /api/v2/teams/:id'], body: teams.updateBody, goTfe: ['TeamUpdateOptions'] },
-      {
-        name: 'members',
-        routes: ['POST', 'DELETE'].flatMap((method) => [
-          `${method} /api/v2/teams/:id/relationships/users`,
-          `${method} /api/v2/teams/:id/relationships/organization-memberships`,
-        ]),
-        body: identifiersBody('users'),
-      },
+      ...(['users', 'organization-memberships'] as const).map((by) => ({
+        name: `members by ${by}`,
+        routes: ['POST', 'DELETE'].map((method) => `${method} /api/v2/teams/:id/relationships/${by}`),
+        body: teams.memberBodies[by],
+      })),
     ],
     also: {
       description: 'go-tfe v2',
@@ -535,14 +531,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         body: variableSets.updateBody,
         goTfe: ['VariableSetUpdateOptions', 'VariableSetUpdateWorkspacesOptions', 'VariableSetUpdateStacksOptions'],
       },
-      {
-        name: 'apply or withdraw',
-        routes: ['POST', 'DELETE'].flatMap((method) => [
-          `${method} /api/v2/varsets/:id/relationships/workspaces`,
-          `${method} /api/v2/varsets/:id/relationships/projects`,
-        ]),
-        body: identifiersBody('workspaces'),
-      },
+      ...(['workspaces', 'projects'] as const).map((kind) => ({
+        name: `apply to or withdraw from ${kind}`,
+        routes: ['POST', 'DELETE'].map((method) => `${method} /api/v2/varsets/:id/relationships/${kind}`),
+        body: variableSets.targetBodies[kind],
+      })),
     ],
     also: { 'relationships.projects': 'docs', 'relationships.vars': 'docs' },
   },
