@@ -106,13 +106,35 @@ describe('the list of consumers', () => {
     answered(await add(b, c), 204);
     await update(b, { 'global-remote-state': true });
     expect(await consumersOf(b)).toEqual([a, c]);
-    expect(await consumersOf(b, '?show_only_configured=true')).toEqual([c]);
+    expect(await consumersOf(b, '?show_only_configured=true')).toEqual([]);
     expect(await consumersOf(b, '?show_only_configured=false')).toEqual([a, c]);
     const page = answered(await server.get(`${pathOf(b)}?page[size]=1&page[number]=2`), 200);
     expect([idsIn(page), page.body.meta.pagination['total-count']]).toEqual([[c], 2]);
-    await update(b, { 'global-remote-state': false });
-    expect(await consumersOf(b)).toEqual([c]);
   });
+
+  it.each(['global-remote-state', 'project-remote-state'])(
+    'loses its names when %s is switched on, so that only names given later count when it is off again',
+    async (setting) => {
+      const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
+      answered(await add(one, a, b), 204);
+      // What terraform-provider-tfe 0.79 sends: both settings each time, and only the names that its state lacks.
+      const off = { 'global-remote-state': false, 'project-remote-state': false };
+      await update(one, { ...off, description: 'still named' });
+      expect(await consumersOf(one)).toEqual([a, b]);
+      await update(one, { ...off, [setting]: true });
+      await update(one, off);
+      answered(await add(one, a), 204);
+      expect(await consumersOf(one)).toEqual([a]);
+      expect(await eventsOf(one)).toEqual([
+        ['RemoteStateConsumersAdded', { workspaces: [a, b] }],
+        ['WorkspaceUpdated', { changes: { description: 'still named' } }],
+        ['WorkspaceUpdated', { changes: expect.objectContaining({}) }],
+        ['RemoteStateConsumersRemoved', { workspaces: expect.arrayContaining([a, b]) }],
+        ['WorkspaceUpdated', { changes: expect.objectContaining({}) }],
+        ['RemoteStateConsumersAdded', { workspaces: [a] }],
+      ]);
+    },
+  );
 
   it('has the workspaces of the project alone while the state is shared there, and only those configured on demand', async () => {
     const [here, there] = [
@@ -157,6 +179,8 @@ describe('the list of consumers', () => {
     await update(one, { 'global-remote-state': true });
     expect(await listed()).toEqual([[seen, another], 2]);
     expect(await listed('?page[size]=1&page[number]=2')).toEqual([[another], 2]);
+    await update(one, { 'global-remote-state': false, 'project-remote-state': true });
+    answered(await add(one, seen, hidden), 204);
     expect(await listed('?show_only_configured=true')).toEqual([[seen], 1]);
     answered(await member.get(pathOf(hidden)), 404);
   });

@@ -66,6 +66,17 @@ describe('the consumers of a workspace’s state', () => {
       .when(add({ workspaces: ['ws-2'], present: [] }))
       .yields(added('ws-2')));
 
+  it.each([{ globalRemoteState: true }, { projectRemoteState: true }])('are all gone when %j is set', (changes) =>
+    given(born)
+      .when({ type: 'UpdateWorkspace', data: { changes, consumers: ['ws-2', 'ws-3'] } })
+      .yields({ type: 'WorkspaceUpdated', data: { changes } }, removed('ws-2', 'ws-3')),
+  );
+
+  it('stay when the sharing that is on already is set again', () =>
+    given(born, sharedInProject)
+      .when({ type: 'UpdateWorkspace', data: { changes: { projectRemoteState: true }, consumers: ['ws-2'] } })
+      .yields());
+
   it('are of a workspace that is there', () =>
     given(born, deleted)
       .when(add({ workspaces: ['ws-2'], present: [] }))

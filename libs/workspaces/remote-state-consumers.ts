@@ -1,4 +1,5 @@
 import { unprocessable, type Message, type Table } from '#kernel';
+import type { WorkspaceChanges } from './settings.js';
 import type { ActiveWorkspace, Workspace } from './workspace.js';
 
 /** Workspaces that are let read the state of this one, one by one. Who they are is in the view, and in no state here. */
@@ -33,6 +34,16 @@ const added = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
 
 const removed = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
   workspaces.length > 0 ? [{ type: 'RemoteStateConsumersRemoved', data: { workspaces } }] : [];
+
+/**
+ * Returns the events that remove the named consumers because an update shares the state with the organization or project.
+ * terraform-provider-tfe then takes the list for empty: when the sharing ends, it adds the names of its configuration and
+ * removes none (resource_tfe_workspace_settings.go). Names that came back would fail its apply.
+ */
+export const consumerChangesBySharing = (
+  { globalRemoteState, projectRemoteState }: WorkspaceChanges,
+  named: readonly string[],
+): readonly ConsumerEvent[] => (globalRemoteState || projectRemoteState ? removed(named) : []);
 
 export const consumerDecisions: Table<ConsumerCommand, [state: ActiveWorkspace], readonly ConsumerEvent[]> = {
   AddRemoteStateConsumers: ({ workspaces, present }, state) => {

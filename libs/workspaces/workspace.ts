@@ -19,6 +19,7 @@ import {
 import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {
+  consumerChangesBySharing,
   consumerDecisions,
   consumerEvolutions,
   type ConsumerCommand,
@@ -79,6 +80,8 @@ export type Surroundings = {
   readonly fixed?: readonly FixedKey[];
   /** The execution mode that a workspace there has while it has none of its own. */
   readonly followedMode?: ExecutionMode;
+  /** The named remote state consumers. */
+  readonly consumers?: readonly string[];
   /** What is wrong with the version of the tool that is named; it hurts nobody who has that version already. */
   readonly versionProblem?: Problem;
 };
@@ -175,6 +178,7 @@ const decideUpdate = (
   checkChanges({ input: settings, wanted, changed, all: { ...state.settings, ...changed } }, around);
   const events: WorkspaceEvent[] = [];
   if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
+  events.push(...consumerChangesBySharing(changed, around.consumers ?? []));
   const moves = Boolean(project) && project !== state.project;
   if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
   const fixed = around.fixed ?? [];

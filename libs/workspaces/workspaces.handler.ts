@@ -125,7 +125,7 @@ export type Told = {
   readonly context: EventContext;
 };
 
-const NOTHING: Named = { project: null, pool: null, sshKey: null, tags: false, tagIds: [] };
+const NOTHING: Named = { project: null, pool: null, sshKey: null, tags: false, tagIds: [], consumers: false };
 
 const namedBy = (command: LaterCommand): Named => {
   if (command.type === 'AssignSshKey') return { ...NOTHING, sshKey: command.data.key };
@@ -136,23 +136,24 @@ const namedBy = (command: LaterCommand): Named => {
   if (command.type !== 'UpdateWorkspace') return NOTHING;
   const { project, changes, bindings } = command.data;
   const tags = bindings !== undefined || Boolean(project);
-  return { ...NOTHING, project: project || null, pool: changes.agentPoolId || null, tags };
+  const consumers = changes.globalRemoteState === true || changes.projectRemoteState === true;
+  return { ...NOTHING, project: project || null, pool: changes.agentPoolId || null, tags, consumers };
 };
 
 const missingTag = (id: string) => notFound(`Tag ${id} not found`);
 
 /**
  * With what a decision asks for beyond the stream: the mode that the workspace follows, the keys that its project lets
- * nobody bind, the tags that ids stand for, and since when it is locked and
- * whether the caller may see its holder.
+ * nobody bind, the tags that ids stand for, its named consumers, and since when it is locked and whether the caller may see
+ * its holder.
  */
 const around = (
   command: LaterCommand,
-  { followedMode, fixed, tagNames, snapshot }: WorkspaceForCommand,
+  { followedMode, fixed, tagNames, consumers, snapshot }: WorkspaceForCommand,
 ): WorkspaceCommand => {
   const { lockedSince, isHolderHidden } = snapshot;
   const { type, data } = command;
-  if (type === 'UpdateWorkspace') return { type, data: { ...data, followedMode, fixed } };
+  if (type === 'UpdateWorkspace') return { type, data: { ...data, followedMode, fixed, consumers } };
   if (type === 'AddTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag), fixed } };
   if (type === 'RemoveTags') return { type, data: { names: namesOf(data.tags, tagNames, missingTag) } };
   if (type === 'BindTags') return { type, data: { ...data, fixed } };

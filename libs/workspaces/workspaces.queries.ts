@@ -149,6 +149,8 @@ export type Named = {
   readonly tags: boolean;
   /** Ids of flat tags. */
   readonly tagIds: readonly string[];
+  /** Whether its named remote state consumers are needed. */
+  readonly consumers: boolean;
 };
 
 /** What a decision needs to know besides the stream's own state. */
@@ -174,14 +176,20 @@ export type WorkspaceForCommand = Place & {
   readonly fixed: readonly FixedKey[];
   /** Of the tags that the command names by their ids. */
   readonly tagNames: TagNames;
+  /** Its named remote state consumers; none if the command does not need them. */
+  readonly consumers: readonly string[];
   readonly snapshot: LockSnapshot;
 };
+
+const NAMED_CONSUMERS = sql.raw(
+  'array(select c.consumer from remote_state_consumers c where c.workspace = w.id order by c.consumer)',
+);
 
 export const workspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool, sshKey, tags, tagIds }: Named,
+  { project, pool, sshKey, tags, tagIds, consumers }: Named,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
@@ -199,6 +207,7 @@ export const workspaceForCommand = async (
            ${sshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
            ${tags ? fixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${actor ? namesOfTags(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
+           ${consumers ? NAMED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${lockSnapshot(actor)} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
@@ -223,7 +232,7 @@ export const placeForNew = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool, tags, tagIds }: Omit<Named, 'sshKey'>,
+  { project, pool, tags, tagIds }: Omit<Named, 'sshKey' | 'consumers'>,
 ): Promise<PlaceForNew> => {
   // No list of workspaces can name it yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
