@@ -1,7 +1,8 @@
-import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
+import { notFound, sql, type ShownSomebody, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, type Actor } from '#access';
 import { limitBy, sizeWithin, type Listed, type Page } from '#json-api';
+import { isHiddenTeam, shownSomebody } from '#people/to-people';
 import { NAME_MOST } from './history.follower.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 import type { Data } from './versions.js';
@@ -14,7 +15,7 @@ export type WorkspaceChangeRow = {
   readonly version: number;
   readonly createdAt: Timestamp;
   readonly request: string | null;
-  readonly actor: Somebody;
+  readonly actor: ShownSomebody;
   readonly changed: readonly string[];
   readonly before: Data | null;
   /** Null where the workspace was deleted. */
@@ -40,16 +41,30 @@ export const workspaceInHistory = async (
   return place;
 };
 
-/** Names are there as far as the index has room for them. */
-const isBy = (actors: readonly string[]): Sql => sql`
-  array[actor_id, actor_name] && array(select left(named, ${NAME_MOST}) from unnest(${actors}::text[]) as named)`;
+/** The actor of the row `h` of versions, as jsonb. */
+const actorOf = (h: string): Sql =>
+  sql.raw(`jsonb_build_object('type', ${h}.actor_type, 'id', ${h}.actor_id, 'name', ${h}.actor_name)`);
+
+/**
+ * Names are there as far as the index has room for them. The name of a team that the caller may not see matches nothing:
+ * otherwise callers could guess it.
+ */
+const isBy = (actor: Actor, actors: readonly string[]): Sql => sql`
+  array[actor_id, actor_name] && array(select left(named, ${NAME_MOST}) from unnest(${actors}::text[]) as named)
+  and (actor_id = any (${actors}::text[])
+       or not ${isHiddenTeam(actor, actorOf('history_versions'), sql.raw('history_versions.organization'))})`;
 
 /** Both are in the index of the versions: rows are read of those alone that are shown. */
-const conditionsOf = (workspace: string, { fields, actors }: ChangeFilter, hidden: readonly string[]): Sql =>
+const conditionsOf = (
+  actor: Actor,
+  workspace: string,
+  { fields, actors }: ChangeFilter,
+  hidden: readonly string[],
+): Sql =>
   sql.and([
     sql`subject = ${workspace}`,
     ...(fields.length > 0 ? [sql`changed && ${fields.filter((field) => !hidden.includes(field))}::text[]`] : []),
-    ...(actors.length > 0 ? [isBy(actors)] : []),
+    ...(actors.length > 0 ? [isBy(actor, actors)] : []),
     // What changed nothing that the caller may know of is not there. A deletion changes no field.
     ...(hidden.length > 0 ? [sql`(not changed <@ ${hidden}::text[] or changed = '{}')`] : []),
   ]);
@@ -82,7 +97,7 @@ export const listChanges = async (
   filter: ChangeFilter,
   hidden: readonly string[],
 ): Promise<ListedChanges> => {
-  const where = conditionsOf(workspace, filter, hidden);
+  const where = conditionsOf(actor, workspace, filter, hidden);
   const whole = (h: string): Sql =>
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
@@ -91,7 +106,7 @@ export const listChanges = async (
     actor,
     sql`
     select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
-           jsonb_build_object('type', h.actor_type, 'id', h.actor_id, 'name', h.actor_name) as actor, h.changed,
+           ${shownSomebody(actor, actorOf('h'), sql.raw('h.organization'))} as actor, h.changed,
            ${whole('h')} as after, ${whole('former')} as before
       from (select count(*) as total, ${sizeOf(workspace, page)} as "pageSize" from history_versions where ${where}) counted
       left join lateral (select ordinal from history_versions where ${where}

@@ -1,12 +1,9 @@
-import { notFound, sql, type Somebody, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type ShownSomebody, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, organizationFor, organizationsWhere, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { isHiddenTeam } from '#people/to-people';
+import { shownSomebody } from '#people/to-people';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
-
-/** Without a name if it is a team that the caller may not see. */
-type ShownHolder = Omit<Somebody, 'name'> & { readonly name: string | null };
 
 /** Of one holder, from when to when. */
 export type WorkspaceLockRow = {
@@ -14,22 +11,21 @@ export type WorkspaceLockRow = {
   readonly workspace: string;
   /** Null where the workspace has been deleted. */
   readonly workspaceName: string | null;
-  readonly holder: ShownHolder;
+  readonly holder: ShownSomebody;
   readonly reason: string;
   readonly lockedAt: Timestamp;
   /** All three null while it is held. */
   readonly unlockedAt: Timestamp | null;
-  readonly unlockedBy: ShownHolder | null;
+  readonly unlockedBy: ShownSomebody | null;
   readonly forced: boolean | null;
 };
 
-/** Hides the name of a team that the caller may not see. */
-const shown = (actor: Actor, somebody: Sql): Sql =>
-  sql`case when ${isHiddenTeam(actor, somebody, sql.raw('l.organization'))} then ${somebody} || '{"name": null}' else ${somebody} end`;
+const shown = (actor: Actor, somebody: string): Sql =>
+  shownSomebody(actor, sql.raw(somebody), sql.raw('l.organization'));
 
 const columns = (actor: Actor): Sql => sql`
-  l.id, l.workspace, w.name as "workspaceName", ${shown(actor, sql.raw('l.holder'))} as holder, l.reason,
-  l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${shown(actor, sql.raw('l.unlocked_by'))} as "unlockedBy",
+  l.id, l.workspace, w.name as "workspaceName", ${shown(actor, 'l.holder')} as holder, l.reason,
+  l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${shown(actor, 'l.unlocked_by')} as "unlockedBy",
   l.forced`;
 
 /** Locks that are held now, the oldest first: one page of those that the caller sees and the count of all, in one statement. */

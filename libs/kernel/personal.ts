@@ -14,6 +14,9 @@ export type PersonalText = {
 /** Who did or has something, as events and states name them. Only users are people: teams and runs keep their names. */
 export type Somebody = { readonly type: string; readonly id: string; readonly name: string };
 
+/** Somebody as a caller sees them: without a name if they are a team that the caller may not see. */
+export type ShownSomebody = Omit<Somebody, 'name'> & { readonly name: string | null };
+
 /** Of an event's data, under whose key `at` somebody stands. */
 export const nameAt = (at: string, { type, id }: Omit<Somebody, 'name'>): readonly PersonalText[] =>
   type === 'users' ? [{ at: [at, 'name'], person: id, kind: 'name' }] : [];

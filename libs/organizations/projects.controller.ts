@@ -88,7 +88,7 @@ export class ProjectsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const ids = includes.has('effective_tag_bindings') ? rows.map(({ id }) => id) : [];
-    const wanted = ids.length > 0 ? [relatedProjectTagBindings(sql`${ids}::text[]`)] : [];
+    const wanted = ids.length > 0 ? [relatedProjectTagBindings(sql`${ids}::text[]`, actor)] : [];
     return readRelated(this.database, wanted, slowForLists(actor, rows));
   }
 }

@@ -168,7 +168,7 @@ export class BindToProjectHandler implements ICommandHandler<BindToProject> {
 
   async execute({ id, bindings, how, actor }: BindToProject): Promise<readonly BindingRow[]> {
     const command = { type: 'BindProjectTags', data: { bindings, how } } as const;
-    const [rows = []] = await tell(this.store, { id, command, actor }, bindingsOfProjects(sql`${[id]}::text[]`));
+    const [rows = []] = await tell(this.store, { id, command, actor }, bindingsOfProjects(sql`${[id]}::text[]`, actor));
     return rows as unknown as readonly BindingRow[];
   }
 }

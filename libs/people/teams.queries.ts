@@ -74,6 +74,10 @@ export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql):
      cross join lateral (select named.id, named.organization, coalesce(teams.visibility, 'secret') as visibility) t
      where ${isSeenTeam(actor)}), false)`;
 
+/** Somebody as the caller may see them: a team that the caller may not see has its id, but null as its name. */
+export const shownSomebody = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
+  case when ${isHiddenTeam(actor, somebody, organization)} then ${somebody} || '{"name": null}' else ${somebody} end`;
+
 /** Members of a team who have accepted their membership; those of old logs have none and are members all the same. */
 const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (

@@ -13,7 +13,7 @@ export {
   type TokenDestruction,
 } from './authentication-tokens.writes.js';
 export { relatedTeams, relatedUsers } from './people.related.js';
-export { isHiddenTeam, isSeenTeam } from './teams.queries.js';
+export { isHiddenTeam, isSeenTeam, shownSomebody } from './teams.queries.js';
 
 type Founder = { readonly user: string; readonly username: string };
 

@@ -1,11 +1,11 @@
-import { sql, type Sql, type Somebody, type Timestamp } from '#kernel';
+import { sql, type ShownSomebody, type Sql, type Timestamp } from '#kernel';
 import { staleWhen } from '#event-store';
 
 export type BoundTag = {
   readonly key: string;
   readonly value: string | null;
   readonly setAt: Timestamp;
-  readonly setBy: Somebody | null;
+  readonly setBy: ShownSomebody | null;
 };
 
 /** Whether the workspace `w` says nothing itself of what the row `pt` of its project binds: then it inherits that. */

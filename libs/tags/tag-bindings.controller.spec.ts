@@ -13,6 +13,7 @@ import {
   makeOrganizationToken,
   makeProject,
   makeTeam,
+  makeToken,
   makeWorkspace,
   refusalOf,
   related,
@@ -429,6 +430,51 @@ describe('bindings of a workspace beside its flat tags', () => {
     expect(await shown(id)).toEqual({ ...onlyFlat('app'), effective: [['app', '']] });
     answered(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
     expect(await shown(id)).toEqual(onlyFlat());
+  });
+});
+
+describe('a secret team that sets tags', () => {
+  it('is named to callers that may see the team, and to no others', async () => {
+    const project = await makeProject(server, 'acme', unique('project'));
+    await bindTags(server, `projects/${project}`, { env: 'dev', cost: '42' });
+    const home = { project: { data: { type: 'projects', id: project } } };
+    const id = await makeWorkspace(server, 'acme', unique('workspace'), {}, home);
+    const secret = await makeTeam(server, 'acme', 'moonlight', { 'organization-access': { 'manage-projects': true } });
+    const visible = await makeTeam(server, 'acme', 'daylight', { visibility: 'organization' });
+    await giveProject(server, visible, project, 'admin');
+    const member = await makeMember(server, 'acme', 'ada', [visible]);
+    const team = server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`));
+    await bindTags(team, `projects/${project}`, { cost: '43' });
+    await bindTags(team, `workspaces/${id}`, { env: 'prod' });
+    const at = encodeURIComponent(new Date().toISOString());
+    const workspace = `/api/v2/workspaces/${id}`;
+    const preview = resource('reserved-tag-keys', { key: 'env', 'disable-overrides': true });
+    const asks = (api: Api): Promise<Answer>[] => [
+      api.get(`${workspace}/tag-bindings`),
+      api.get(`${workspace}/effective-tag-bindings`),
+      api.get(`${workspace}/tag-bindings?as-of=${at}`),
+      api.get(`${workspace}/effective-tag-bindings?as-of=${at}`),
+      api.get(`${workspace}?include=tag_bindings`),
+      api.get(`${workspace}?include=effective_tag_bindings`),
+      api.get(`${workspace}?include=tag_bindings&as-of=${at}`),
+      api.patch(`${workspace}/tag-bindings`, tagBindings({ env: 'prod' })),
+      api.get(`/api/v2/projects/${project}/tag-bindings`),
+      api.get(`/api/v2/projects/${project}/tag-bindings?as-of=${at}`),
+      api.get(`/api/v2/projects/${project}?include=effective_tag_bindings`),
+      api.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ cost: '43' })),
+      api.post('/api/v2/organizations/acme/reserved-tag-keys/actions/preview', preview),
+      api.get(`${workspace}/history`),
+      api.get(`${workspace}/history?filter[actor]=${secret}`),
+    ];
+    for (const asked of asks(server)) expect(answered(await asked, 200).text).toContain('moonlight');
+    for (const asked of asks(member)) {
+      const { text } = answered(await asked, 200);
+      expect(text).not.toContain('moonlight');
+      expect(text).toContain(secret);
+    }
+    const byName = async (api: Api): Promise<number> =>
+      answered(await api.get(`${workspace}/history?filter[actor]=moonlight`), 200).body.data.length as number;
+    expect([await byName(server), await byName(member)]).toEqual([1, 0]);
   });
 });
 

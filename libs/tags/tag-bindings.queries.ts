@@ -10,6 +10,7 @@ import {
   type Grant,
 } from '#access';
 import { asOf } from '#history/to-history';
+import { shownSomebody } from '#people/to-people';
 import { IS_INHERITED, type BoundTag } from './inheritance.queries.js';
 
 /** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */
@@ -22,17 +23,19 @@ export type BindingRow = BoundTag & {
 };
 
 /** What the workspace `w` binds itself. */
-const OWN = sql.raw(`
-  select w.id as owner, t.key, t.value, t.set_at as "setAt", t.set_by as "setBy", null::text as "inheritedFrom",
+const own = (actor: Actor): Sql => sql`
+  select w.id as owner, t.key, t.value, t.set_at as "setAt",
+         ${shownSomebody(actor, sql.raw('t.set_by'), sql.raw('w.organization'))} as "setBy", null::text as "inheritedFrom",
          (select rk.id from project_tags pt
             join reserved_tag_keys rk on rk.organization = pt.organization and rk.key = pt.key and rk.disable_overrides
            where pt.project = w.project and pt.key = t.key) as "forbiddenBy",
          1 as rank, t.added_in, t.ordinal
-    from workspace_tags t where t.workspace = w.id`);
+    from workspace_tags t where t.workspace = w.id`;
 
 /** What it has of its project. */
-const INHERITED = sql`
-  select w.id as owner, pt.key, pt.value, pt.set_at as "setAt", pt.set_by as "setBy", pt.project as "inheritedFrom",
+const inherited = (actor: Actor): Sql => sql`
+  select w.id as owner, pt.key, pt.value, pt.set_at as "setAt",
+         ${shownSomebody(actor, sql.raw('pt.set_by'), sql.raw('w.organization'))} as "setBy", pt.project as "inheritedFrom",
          null::text as "forbiddenBy", 2 as rank, pt.added_in, 0 as ordinal
     from project_tags pt where pt.project = w.project and ${IS_INHERITED}`;
 
@@ -41,28 +44,31 @@ const INHERITED = sql`
  * that it manages: with flat tags among them its plans never become empty. A flat tag that overrides what the project binds
  * is shown, because the workspace does not inherit that binding.
  */
-const EFFECTIVE = sql`
-  ${OWN} and (t.value is not null
+const effective = (actor: Actor): Sql => sql`
+  ${own(actor)} and (t.value is not null
               or exists (select 1 from project_tags pt where pt.project = w.project and pt.key = t.key))
-  union all ${INHERITED}`;
+  union all ${inherited(actor)}`;
 
 /** What the project `p` binds. */
-const OF_PROJECT = sql.raw(`
-  select p.id as owner, pt.key, pt.value, pt.set_at as "setAt", pt.set_by as "setBy", null::text as "inheritedFrom",
+const ofProject = (actor: Actor): Sql => sql`
+  select p.id as owner, pt.key, pt.value, pt.set_at as "setAt",
+         ${shownSomebody(actor, sql.raw('pt.set_by'), sql.raw('p.organization'))} as "setBy", null::text as "inheritedFrom",
          null::text as "forbiddenBy", 1 as rank, pt.added_in, 0 as ordinal
-    from project_tags pt where pt.project = p.id`);
+    from project_tags pt where pt.project = p.id`;
 
 /** What is inherited comes last; each in order of insertion. */
 const ORDER = sql.raw('b.owner, b.rank, b.added_in, b.ordinal');
 
-export type Extent = 'own' | 'effective';
+const EXTENTS = { own, effective };
 
-export const bindingsOfWorkspaces = (ids: Sql, extent: Extent): Sql => sql`
-  select b.* from workspaces w cross join lateral (${extent === 'own' ? OWN : EFFECTIVE}) b
+export type Extent = keyof typeof EXTENTS;
+
+export const bindingsOfWorkspaces = (ids: Sql, extent: Extent, actor: Actor): Sql => sql`
+  select b.* from workspaces w cross join lateral (${EXTENTS[extent](actor)}) b
    where w.id = any (${ids}) order by ${ORDER}`;
 
-export const bindingsOfProjects = (ids: Sql): Sql => sql`
-  select b.* from projects p cross join lateral (${OF_PROJECT}) b where p.id = any (${ids}) order by ${ORDER}`;
+export const bindingsOfProjects = (ids: Sql, actor: Actor): Sql => sql`
+  select b.* from projects p cross join lateral (${ofProject(actor)}) b where p.id = any (${ids}) order by ${ORDER}`;
 
 type Placed = BindingRow & { readonly organization: string; readonly grants: readonly Grant[] };
 
@@ -86,7 +92,7 @@ export const bindingsOfWorkspace = async (
   const statement = sql`
     ${asOf(at, { id })}
     select w.organization, ${grants} as grants, b.*
-      from workspaces w left join lateral (${extent === 'own' ? OWN : EFFECTIVE}) b on true
+      from workspaces w left join lateral (${EXTENTS[extent](actor)}) b on true
      where w.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
   const rows = await readPlaced(database, actor, statement, at);
   const [first] = rows;
@@ -105,7 +111,7 @@ export const bindingsOfProject = async (
   const statement = sql`
     ${asOf(at, { id })}
     select p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants, b.*
-      from projects p left join lateral (${OF_PROJECT}) b on true
+      from projects p left join lateral (${ofProject(actor)}) b on true
      where p.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
   const rows = await readPlaced(database, actor, statement, at);
   const [first] = rows;

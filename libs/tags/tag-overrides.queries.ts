@@ -2,6 +2,7 @@ import { notFound, sql, unprocessable, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, isGrantedProject, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { shownSomebody } from '#people/to-people';
 import type { BoundTag } from './inheritance.queries.js';
 import { checkReservedKey, type ReservedTagKeyFacts } from './reserved-tag-key.js';
 import { workspacesTagged } from './reserved-tag-keys.queries.js';
@@ -88,7 +89,7 @@ const asked = (actor: Actor, organizationName: string, { id, key }: Proposal, pa
     select asked.*, page.*
       from asked left join lateral (
         select w.id, w.name, w.project, p.name as "projectName", t.key, t.value, t.set_at as "setAt",
-               t.set_by as "setBy", pt.value as "projectValue"
+               ${shownSomebody(actor, sql.raw('t.set_by'), sql.raw('asked.owner'))} as "setBy", pt.value as "projectValue"
           from (select * from overrides order by name ${limitOf(page)}) w
           join projects p on p.id = w.project
           join project_tags pt on pt.project = w.project and pt.key = ${key}

@@ -15,7 +15,7 @@ export class BindToWorkspaceHandler implements ICommandHandler<BindToWorkspace> 
     const [rows = []] = await tell(
       this.store,
       { target: { id }, command, actor, context: contextOf(actor) },
-      (workspace) => bindingsOfWorkspaces(sql`${[workspace]}::text[]`, 'own'),
+      (workspace) => bindingsOfWorkspaces(sql`${[workspace]}::text[]`, 'own', actor),
     );
     return rows as unknown as readonly BindingRow[];
   }
