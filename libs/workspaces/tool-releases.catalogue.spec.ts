@@ -62,6 +62,9 @@ describe('a version of the tool', () => {
   it('may be what the caller itself runs, if that is a version', () => {
     expect(releases.problemOf('9.9.9', '9.9.9')).toBeNull();
     expect(releases.problemOf('9.9.9-dev', '9.9.9-dev')).toBeNull();
+    expect(releases.problemOf('9.9.9-rc1', '9.9.9')).toBeNull();
+    expect(releases.problemOf('9.9.9-rc1', '9.9.8')).not.toBeNull();
+    expect(releases.problemOf('9.9.9', '9.9.9-rc1')).not.toBeNull();
     expect(releases.problemOf('9.9.9', '9.9.8')).not.toBeNull();
     expect(releases.problemOf('mine', 'mine')).not.toBeNull();
     expect(releases.problemOf('> 9', '> 9')).not.toBeNull();

@@ -10,6 +10,15 @@ const REMEDY = 'An operator can add releases with the setting CADASTRE_TOOL_RELE
 
 const isExact = (version: string): boolean => valid(version) === version;
 
+/**
+ * True if the caller runs the version. CLIs send their version without its prerelease in the header `Terraform-Version`:
+ * 1.17.0 for 1.17.0-rc1, and for a development build, 1.17.0-dev.
+ */
+const isRunning = (version: string, running: string | undefined): boolean => {
+  const { major, minor, patch } = new SemVer(version);
+  return version === running || `${major}.${minor}.${patch}` === running;
+};
+
 const newestFirst = (versions: readonly string[]): readonly SemVer[] =>
   [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
 
@@ -44,7 +53,7 @@ export class ToolReleases {
    */
   problemOf(version: string, running?: string): string | null {
     if (this.releaseFor(version) !== null) return null;
-    if (isExact(version)) return version === running ? null : `${version} is not a known release. ${REMEDY}`;
+    if (isExact(version)) return isRunning(version, running) ? null : `${version} is not a known release. ${REMEDY}`;
     return constraintOf(version) === null
       ? `must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or ${LATEST}`
       : `${version} is met by no known release. ${REMEDY}`;
