@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { given, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
+import { given, ignored, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { OrganizationChanges } from './organization.js';
 
 const NO_STACKS = 'stacks are not built';
+const READ_ONLY = 'is read-only: clients send back what they have read';
+const RETENTION_ELSEWHERE = 'has its own endpoint, `/organizations/:organization/relationships/data-retention-policy`';
 
 const minutes = z.int().positive({ error: 'must be at least one minute' });
 
@@ -23,6 +25,16 @@ const settings = {
   'user-tokens-enabled': z.boolean().optional(),
   'public-provider-curation-enabled': z.boolean().optional(),
   'max-ttl-enabled': z.boolean().optional(),
+  'data-retention-policy': ignored(RETENTION_ELSEWHERE),
+  'data-retention-policy-choice': ignored(RETENTION_ELSEWHERE),
+  'default-agent-pool': ignored('use `default-agent-pool-id`, or the relationship of this name'),
+  'default-project': ignored(READ_ONLY),
+  'external-id': ignored(READ_ONLY),
+  'is-unified': ignored(READ_ONLY),
+  permissions: ignored(READ_ONLY),
+  'remaining-testable-count': ignored(READ_ONLY),
+  'saml-enabled': ignored(READ_ONLY),
+  'two-factor-conformant': ignored(READ_ONLY),
   'enforce-hyok': refused('encryption with a key of yours is not built'),
   'global-module-sharing': refused('a registry of modules is not built'),
   'global-provider-sharing': refused('providers belong to one organization'),

@@ -4,19 +4,51 @@ import { z } from 'zod';
 import { notFound, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, parseBody, requiredToOne, toOne, typeOf, type Document } from '#json-api';
+import { document, ignored, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
 import { featureSetResource } from './feature-sets.controller.js';
 import { FEATURE_SETS } from './organization.js';
 import { ToOrganization } from './organizations.handler.js';
 import { organizationFor, type OrganizationRow } from './organizations.queries.js';
 
-export const body = z.object({
-  data: z.object({
-    // go-tfe writes the type in the singular.
-    type: typeOf('subscription', 'subscriptions'),
-    relationships: z.object({ 'feature-set': requiredToOne }),
-  }),
-});
+/** Attributes of the vendor's plans (go-tfe v2.4.0, `Subscriptions_attributes`). */
+export const OF_PLANS = [
+  'agents-ceiling',
+  'contract-apply-limit',
+  'contract-managed-resources-limit',
+  'contract-start-at',
+  'contract-user-limit',
+  'end-at',
+  'free-apply-monthly-limit',
+  'free-apply-monthly-limit-remaining',
+  'free-apply-monthly-limit-starts-at',
+  'free-resource-under-management-monthly-limit',
+  'hcp-organization-id',
+  'hcp-project-id',
+  'is-active',
+  'is-change-approved',
+  'is-public-free-tier',
+  'is-self-serve-trial',
+  'policy-limit',
+  'policy-mandatory-enforcement-limit',
+  'policy-set-limit',
+  'rum-alert-threshold',
+  'rum-threshold-alert-sent-at',
+  'run-task-limit',
+  'run-task-mandatory-enforcement-limit',
+  'run-task-workspace-limit',
+  'runs-ceiling',
+  'start-at',
+  'versioned-policy-set-limit',
+];
+
+const NO_PLANS = 'the feature set decides what an organization can do; plans with limits and dates are not built';
+
+export const body = resourceBody(
+  // go-tfe writes the type in the singular.
+  ['subscription', 'subscriptions'],
+  z.object(Object.fromEntries(OF_PLANS.map((name) => [name, ignored(NO_PLANS)]))).nullish(),
+  z.object({ 'feature-set': requiredToOne }),
+);
 
 const subscription = (row: OrganizationRow): Document =>
   document(

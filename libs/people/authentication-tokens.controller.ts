@@ -6,6 +6,7 @@ import { badRequest, Clock } from '#kernel';
 import { Database } from '#event-store';
 import {
   document,
+  ignored,
   orderOf,
   pageDocument,
   pageOf,
@@ -36,6 +37,8 @@ import type { PeopleRead } from './reads.events.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
 import { checkEnd } from './token-lifetime.js';
 
+const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
+
 const description = text(1_000);
 const expiry = z.iso
   .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
@@ -49,6 +52,16 @@ export const body = z.object({
     .object({
       type,
       attributes: z.object({ description: description.nullish(), 'expired-at': expiry }).default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+/** The legacy token of a team: the vendor shows it without a description. */
+export const onlyTokenBody = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z.object({ description: ignored(NO_DESCRIPTION), 'expired-at': expiry }).default({}),
     })
     .default({ attributes: {} }),
 });
@@ -71,7 +84,7 @@ export const agentBody = bodyNaming(
   description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
 );
 
-type TokenBody = typeof body | typeof teamBody;
+type TokenBody = typeof body | typeof onlyTokenBody | typeof teamBody;
 
 const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
   const { description: text = null, 'expired-at': end } = attributes;
@@ -149,8 +162,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-token')
   @ChangesAccess()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const token = { ...this.tokenIn(body, input), description: null };
-    return this.issue({ kind: 'team', key: id }, token, actor, true);
+    return this.issue({ kind: 'team', key: id }, this.tokenIn(onlyTokenBody, input), actor, true);
   }
 
   @Delete('teams/:id/authentication-token')

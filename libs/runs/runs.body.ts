@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { parseBody, resourceBody, said, text, toOneInput, valuesOf } from '#json-api';
+import { kept, parseBody, resourceBody, said, text, toOneInput, valuesOf } from '#json-api';
 import { RUN_STATUSES } from './run-status.js';
 import type { Progress } from './run.js';
 import type { NewRun } from './new-run.handler.js';
@@ -27,7 +27,7 @@ export const createBody = resourceBody(
       'replace-addrs': addresses.nullish(),
       'target-addrs': addresses.nullish(),
       'invoke-action-addrs': addresses.nullish(),
-      'policy-paths': addresses.nullish(),
+      'policy-paths': kept(addresses.nullish()),
       'plan-only': flag,
       'save-plan': flag,
       'auto-apply': flag,

@@ -43,6 +43,18 @@ const membersIn = (shape: Shape | null, prefix = '', parent: Treatment = SUPPORT
     return [[prefix + name, treatment], ...below];
   });
 
+const isClosed = (schema: z.core.$ZodType | null): boolean => {
+  if (!schema) return false;
+  if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
+  return isClosed(innerOf(schema));
+};
+
+/** Returns the attributes of a body that refuse members that their schemas do not name. */
+export const closedMembersOf = (body: z.ZodType): string[] => {
+  const attributes = shapeOf(shapeOf(shapeOf(body)?.['data'])?.['attributes']) ?? {};
+  return Object.entries(attributes).flatMap(([name, schema]) => (isClosed(schema) ? [name] : []));
+};
+
 const relationshipsIn = (shape: Shape | null): [string, Treatment][] =>
   Object.entries(shape ?? {}).map(([name, schema]) => [`relationships.${name}`, treatmentIn(schema, SUPPORTED)]);
 

@@ -1,5 +1,5 @@
 import type { Treatment } from '#json-api';
-import { membersOf, type Members } from './body-members.js';
+import { closedMembersOf, membersOf, type Members } from './body-members.js';
 import { NOT_BUILT, OTHER_BODIES, RESOURCES, SOURCES, type DocumentedResource, type RequestBody } from './requests.js';
 import type { Route } from '../support/gateway-routes.js';
 import { table } from './tables.js';
@@ -60,11 +60,16 @@ const differences = (some: ReadonlySet<string>, others: ReadonlySet<string>): st
   ...[...others].filter((each) => !some.has(each)),
 ];
 
-/** Requests of go-tfe that no resource names, or that do not exist. */
-export const unlistedRequests = (): string[] => {
-  const built = Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ goTfe: names = [] }) => names));
-  const listed = new Set([...built, ...Object.values(NOT_BUILT).flat()]);
-  return differences(listed, new Set(Object.keys(vendorRequests)));
+/** Requests of go-tfe that are neither built nor listed as not built, that are both, or that do not exist. */
+export const misplacedRequests = (): string[] => {
+  const built = new Set(
+    Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ goTfe: names = [] }) => names)),
+  );
+  const notBuilt = new Set(Object.values(NOT_BUILT).flat());
+  return [
+    ...differences(new Set([...built, ...notBuilt]), new Set(Object.keys(vendorRequests))),
+    ...[...built].filter((name) => notBuilt.has(name)),
+  ];
 };
 
 /** Routes with a body that no resource names, and named routes that do not exist. */
@@ -87,24 +92,54 @@ const sourceOf = (member: string, { requests, also = {} }: DocumentedResource): 
 const reasonOf = (treatments: readonly (Treatment | undefined)[]): string =>
   [...new Set(treatments.flatMap((each) => (each && 'why' in each ? [each.why] : [])))].join('; ');
 
-const sectionOf = ([name, resource]: [string, DocumentedResource]): string[] => {
-  const requests = resource.requests
+type DocumentedRequest = RequestBody & { readonly members: Members };
+
+/** The requests of a resource that send more than the identifiers of other resources. */
+const requestsOf = ({ requests }: DocumentedResource): DocumentedRequest[] =>
+  requests
     .map((request) => ({ ...request, members: membersOf(request.body) }))
     .filter(({ members }) => members.size > 0);
-  const all = [...new Set(requests.flatMap(({ members }) => [...members.keys()]))].toSorted();
-  const rows = all.map((member) => {
+
+const namesIn = (requests: readonly DocumentedRequest[]): string[] =>
+  [...new Set(requests.flatMap(({ members }) => [...members.keys()]))].toSorted();
+
+const listed = (names: readonly string[]): string => names.map(code).join(', ');
+
+const ofUnknownMembers = (requests: readonly DocumentedRequest[]): string => {
+  const closed = [...new Set(requests.flatMap(({ body }) => closedMembersOf(body)))];
+  return closed.length === 0
+    ? 'Members that are not in the table: ignored.'
+    : `Members that are not in the table: refused in ${listed(closed)}, ignored elsewhere.`;
+};
+
+const sectionOf = ([name, resource]: [string, DocumentedResource]): string[] => {
+  const requests = requestsOf(resource);
+  if (requests.length === 0) return [];
+  const rows = namesIn(requests).map((member) => {
     const treatments = requests.map(({ members }) => members.get(member));
     return [code(member), ...treatments.map(cell), sourceOf(member, resource), reasonOf(treatments)];
   });
-  if (rows.length === 0) return [];
   return [
     `## ${name}`,
     '',
-    ...requests.map(({ name: each, routes }) => `- ${each}: ${routes.map(code).join(', ')}`),
+    ...requests.map(({ name: each, routes }) => `- ${each}: ${listed(routes)}`),
     '',
-    table(['Member', ...requests.map(({ name: each }) => each), 'Source', 'Why'], rows),
+    table(['Member', ...requests.map(({ name: each }) => each), 'Source', 'Reason'], rows),
+    '',
+    ofUnknownMembers(requests),
     '',
   ];
+};
+
+/** The treatments of the overview, which leaves out what is supported. */
+const LIMITED = ['kept', 'refused', 'ignored'] as const;
+
+const overviewRow = ([name, resource]: [string, DocumentedResource]): string[][] => {
+  const requests = requestsOf(resource);
+  const cells = LIMITED.map((treatment) =>
+    namesIn(requests).filter((member) => requests.some(({ members }) => members.get(member)?.treatment === treatment)),
+  );
+  return cells.every(({ length }) => length === 0) ? [] : [[`[${name}](#${name})`, ...cells.map(listed)]];
 };
 
 /** How the server treats each member of each request's body. */
@@ -114,31 +149,45 @@ export const compatibilityPage = (notice: string): string =>
     '',
     notice,
     '',
-    'This page lists what becomes of each attribute and relationship that clients of HCP Terraform and Terraform Enterprise',
-    `send. It is made of the schemas that parse the bodies and of the requests of go-tfe ${goTfe.version}; a test fails when a`,
-    'request has a member that its schema lacks, or a schema a member without a source.',
+    'Clients of HCP Terraform and Terraform Enterprise send requests that Cadastre accepts unchanged. Use this page to look up',
+    'what the server does with each attribute and relationship of a request.',
     '',
-    '- **supported**: the server applies it, and shows it where the vendor does.',
-    '- **kept**: the server stores and shows it. Nothing acts on it, because its feature is not built.',
-    '- **refused**: the answer is a 422 that names the member. Values that ask for nothing are accepted and dropped: null,',
-    '  `false`, an empty text, an empty list, a relationship without data.',
-    '- **ignored**: the value is dropped, for the reason in the last column.',
-    '- **–**: this request does not have the member.',
+    table(
+      ['Word', 'What the server does'],
+      [
+        ['supported', 'Applies the value, and shows it where the vendor shows it.'],
+        ['kept', 'Stores and shows the value. Nothing acts on it, because its feature is not built.'],
+        [
+          'refused',
+          'Answers 422 and names the member. A value that asks for nothing is dropped instead: null, `false`, an empty text, an empty list, or a relationship without data.',
+        ],
+        ['ignored', 'Drops the value. The column “Reason” says why.'],
+        ['–', 'The request does not have the member.'],
+      ],
+    ),
     '',
-    'Names are those of `data.attributes`; a dot stands before a member of an object. `relationships.…` are those of',
-    '`data.relationships`. Attributes may be written with underscores, as `session_timeout`.',
+    '- `vcs-repo.branch` is the member `branch` of the attribute `vcs-repo`. `relationships.project` is the relationship',
+    '  `project`.',
+    '- You can write attributes with underscores, such as `session_timeout`.',
+    '- The column “Source” names the client or document that has the member.',
+    '- The server ignores most members that this page does not list, as the vendor does, so that newer clients keep working.',
+    '  The line below each table names the attributes that refuse unknown members with a 422.',
+    '- Requests that only name other resources by `type` and `id`, uploads and [facts](facts.md) are not on this page.',
+    '  [endpoints.md](endpoints.md) lists all routes.',
     '',
-    'The server ignores members that this page does not list, as the vendor does, so that newer clients keep working. The',
-    'objects `organization-access`, `project-access`, `workspace-access` and `setting-overwrites` are exceptions: an unknown',
-    'member there is a 422.',
+    'The page is generated from the schemas that parse the requests. Tests fail if a route parses its body with another schema,',
+    `if a request of go-tfe ${goTfe.version} has a member that its schema lacks, or if a schema has a member without a source.`,
     '',
-    'Requests whose bodies only name other resources by `type` and `id` are not listed. All routes:',
-    '[endpoints.md](endpoints.md).',
+    '## Members without full support',
+    '',
+    'The server supports every member that this table leaves out.',
+    '',
+    table(['Resource', 'Kept', 'Refused', 'Ignored'], Object.entries(RESOURCES).flatMap(overviewRow)),
     '',
     ...Object.entries(RESOURCES).flatMap(sectionOf),
     '## Not built',
     '',
-    'The routes of these requests answer 404.',
+    'These requests of go-tfe answer 404, because no route is built for them.',
     '',
     table(
       ['Subject', 'Requests of go-tfe'],

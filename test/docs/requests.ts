@@ -118,13 +118,15 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     requests: [
       {
         name: 'of a user or an organization',
-        routes: [
-          'POST /api/v2/users/:id/authentication-tokens',
-          'POST /api/v2/teams/:id/authentication-token',
-          `POST ${ORGANIZATION}/authentication-token`,
-        ],
+        routes: ['POST /api/v2/users/:id/authentication-tokens', `POST ${ORGANIZATION}/authentication-token`],
         body: tokens.body,
         goTfe: ['UserTokenCreateOptions', 'OrganizationTokenCreateOptions'],
+      },
+      {
+        name: 'legacy, of a team',
+        routes: ['POST /api/v2/teams/:id/authentication-token'],
+        body: tokens.onlyTokenBody,
+        goTfe: ['TeamTokenCreateOptions'],
       },
       {
         name: 'of a team',
@@ -230,12 +232,22 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: {
+      'data-retention-policy': 'pytfe',
+      'data-retention-policy-choice': 'pytfe',
+      'default-agent-pool': 'pytfe',
       'default-agent-pool-id': 'docs',
+      'default-project': 'pytfe',
+      'external-id': 'pytfe',
       'global-module-sharing': 'go-tfe v2',
       'global-provider-sharing': 'go-tfe v2',
+      'is-unified': 'pytfe',
+      permissions: 'pytfe',
       'public-provider-curation-enabled': 'cadastre',
       'recoverable-items-enabled': 'go-tfe v2',
+      'remaining-testable-count': 'pytfe',
+      'saml-enabled': 'pytfe',
       'stacks-default-execution-mode': 'go-tfe v2',
+      'two-factor-conformant': 'pytfe',
       'relationships.stacks-default-agent-pool': 'go-tfe v2',
     },
   },
@@ -389,7 +401,10 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         body: subscriptions.body,
       },
     ],
-    also: { 'relationships.feature-set': 'contract' },
+    also: {
+      ...Object.fromEntries(subscriptions.OF_PLANS.map((name) => [name, 'go-tfe v2' as const])),
+      'relationships.feature-set': 'contract',
+    },
   },
   'tag-bindings': {
     requests: [
@@ -627,7 +642,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'VaultOIDCConfigurationCreateOptions',
     'VaultOIDCConfigurationUpdateOptions',
   ],
-  'lifetimes of tokens by organization': ['OrganizationTokenTTLPolicyUpdateOptions'],
   modules: [
     'RegistryModuleCreateOptions',
     'RegistryModuleCreateVersionOptions',
