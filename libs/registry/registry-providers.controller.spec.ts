@@ -481,7 +481,7 @@ describe('a provider that goes', () => {
     expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
   });
 
-  it('is gone at once with thousands of versions, which are deleted in steps that can be interrupted, in the name of the caller', async () => {
+  it('with thousands of versions makes pages of the list smaller, and is gone at once, its versions in steps that can be interrupted, in the name of the caller', async () => {
     const { id: organization } = await makeOrganization(server, 'many');
     await makeProvider(server, 'many', 'small');
     await makeVersion(server, 'many', 'small', '1.0.0');
@@ -489,6 +489,11 @@ describe('a provider that goes', () => {
     const versions = Array.from({ length: MANY }, (_, n) => `1.0.${n}`);
     await seedVersions(organization, provider, versions);
     const path = pathOfProvider('many', 'large');
+    const list = (query: string) => server.get(`${pathOfProviders('many')}?${query}`);
+    expect(answered(await list(''), 200).body.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1 });
+    const second = answered(await list('page[number]=2&include=registry_provider_versions'), 200);
+    expect(namesIn(second)).toEqual(['small']);
+    expect(second.body.meta.pagination).toMatchObject({ 'page-size': 1, 'total-pages': 2, 'total-count': 2 });
     answered(await server.delete(path), 204);
     for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
       answered(await server.get(gone), 404);

@@ -86,10 +86,17 @@ export class RegistryProvidersController {
       registryName: parameter(query, 'filter[registry_name]'),
       organizationName: parameter(query, 'filter[organization_name]'),
     };
-    const { rows, total } = await listRegistryProviders(this.database, actor, organization, page, filter);
+    const { rows, total, pageSize } = await listRegistryProviders(
+      this.database,
+      actor,
+      organization,
+      page,
+      filter,
+      withVersions,
+    );
     const resources = rows.map((row) => registryProviderResource(row, actor));
     const included = withVersions ? await this.versionsOf(rows, actor) : undefined;
-    return pageDocument(resources, page, total, request.url, included);
+    return pageDocument(resources, { ...page, size: pageSize }, total, request.url, included);
   }
 
   @Post('organizations/:organization/registry-providers')

@@ -9,7 +9,7 @@ import {
   type Actor,
   type PlaceInOrganization,
 } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { limitBy, listedIn, sizeWithin, type Listed, type Page } from '#json-api';
 
 export type RegistryProviderRow = {
   readonly id: string;
@@ -203,9 +203,30 @@ export type RegistryProviderFilter = {
   readonly organizationName: string | undefined;
 };
 
+/** A page of providers. It has fewer items than asked for if they have many versions. */
+export type ListedProviders = Listed<RegistryProviderRow> & { readonly pageSize: number };
+
+/** Bytes of a version in an answer: measured with the links of an upload, and without platforms. */
+const BYTES_OF_VERSION = 1_300;
+/** Bytes of a platform of an included version, and of a version of which a provider shows only the id. */
+const BYTES_OF_REFERENCE = 80;
+
 const inRegistry = (registryName: string): Sql => {
   if (registryName === 'private') return sql`p.namespace is null`;
   return registryName === 'public' ? sql`p.namespace is not null` : sql`false`;
+};
+
+/** The page size: an SQL expression. Each provider names all of its versions, and `include` adds their documents. */
+const sizeOf = (page: Page, withVersions: boolean, where: Sql): Sql => {
+  const bytes = withVersions
+    ? sql`${BYTES_OF_VERSION}::bigint + ${BYTES_OF_REFERENCE} * (
+        select count(*) from registry_provider_platforms l where l.version = v.id)`
+    : sql`${BYTES_OF_REFERENCE}::bigint`;
+  return sizeWithin(
+    page,
+    sql`select sum(${bytes})::bigint from registry_providers p join registry_provider_versions v on v.provider = p.id
+         where ${where} group by p.id`,
+  );
 };
 
 /** One page and the count of all, in one statement. Without public providers while the organization does not curate them. */
@@ -215,7 +236,8 @@ export const listRegistryProviders = async (
   organizationName: string,
   page: Page,
   { search, registryName, organizationName: ofOrganization }: RegistryProviderFilter,
-): Promise<Listed<RegistryProviderRow>> => {
+  withVersions: boolean,
+): Promise<ListedProviders> => {
   const where = sql.and([
     sql`p.organization = o.id`,
     sql`(p.namespace is null or ${IS_CURATING})`,
@@ -223,17 +245,19 @@ export const listRegistryProviders = async (
     ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
     ...(search ? [sql`position(lower(${search}) in lower(coalesce(p.namespace || '/', '') || p.name)) > 0`] : []),
   ]);
-  const found = await database.slowRows<RegistryProviderRow & { owner: string; total: number }>(
+  const found = await database.slowRows<RegistryProviderRow & { owner: string; total: number; pageSize: number }>(
     actor,
     sql`
-    select o.id as owner, (select count(*) from registry_providers p where ${where}) as total, page.*
-      from (select id, name, settings from ${organizationFor(actor, 'read-providers', organizationName)}) o
+    select o.id as owner, o."pageSize", (select count(*) from registry_providers p where ${where}) as total, page.*
+      from (select o.*, ${sizeOf(page, withVersions, where)} as "pageSize"
+              from (select id, name, settings
+                      from ${organizationFor(actor, 'read-providers', organizationName)}) o offset 0) o
       left join lateral (select ${columns} from registry_providers p where ${where}
-                          order by p.name, p.id ${limitOf(page)}) page on true
+                          order by p.name, p.id ${limitBy(page, sql.raw('o."pageSize"'))}) page on true
      order by page.name, page.id`,
   );
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-providers', { organization: first.owner });
-  return listedIn(found);
+  return { ...listedIn(found), pageSize: first.pageSize };
 };
