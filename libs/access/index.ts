@@ -8,6 +8,7 @@ export { countRateLimited, type RateLimit } from './metrics.js';
 export { confirm, fresh, isOutdated, membersOf } from './fresh.js';
 export { identityNow } from './identity.queries.js';
 export * from './grants.queries.js';
+export { listOfOrganization, type OrganizationList } from './organization-lists.queries.js';
 export { permittedPlaces } from './permitted.queries.js';
 export * from './rules.js';
 export * from './route-options.js';

@@ -1,19 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import {
-  document,
-  pageDocument,
-  pageOf,
-  parseBody,
-  resourceBody,
-  type Document,
-  type Query as QueryOf,
-  type Resource,
-} from '#json-api';
+import { document, listDocument, parseBody, resourceBody, type Document, type Resource } from '#json-api';
 import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
 import { auditFactSourceFor, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
 
@@ -37,15 +28,12 @@ export class AuditFactSourcesController {
   ) {}
 
   @Get('organizations/:organization/audit-fact-sources')
-  async list(
+  list(
     @Param('organization') name: string,
-    @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total } = await listAuditFactSources(this.database, actor, name, page);
-    return pageDocument(rows.map(sourceResource), page, total, request.url);
+    return listDocument(request, (page) => listAuditFactSources(this.database, actor, name, page), sourceResource);
   }
 
   @Post('organizations/:organization/audit-fact-sources')

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, organizationFor, type Actor } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { demand, fresh, listOfOrganization, type Actor } from '#access';
+import type { Listed, Page } from '#json-api';
 
 export type AuditFactSourceRow = {
   readonly id: string;
@@ -12,6 +12,14 @@ export type AuditFactSourceRow = {
 };
 
 const COLUMNS = sql.raw('f.id, f.organization, f.source, f.description, f.created_at as "createdAt"');
+
+const LIST = {
+  permission: 'manage-audit-trail',
+  columns: COLUMNS,
+  from: sql.raw('from audit_fact_sources f'),
+  where: sql.raw('f.organization = owner.id'),
+  order: sql.raw('source'),
+} as const;
 
 export const auditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
@@ -60,26 +68,12 @@ export const auditFactSourceFor = async (
 };
 
 /** Returns one page and the count of all sources, from one statement. */
-export const listAuditFactSources = async (
+export const listAuditFactSources = (
   database: Database,
   actor: Actor,
-  organizationName: string,
+  organization: string,
   page: Page,
-): Promise<Listed<AuditFactSourceRow>> => {
-  const rows = await database.slowRows<AuditFactSourceRow & { owner: string; total: number }>(
-    actor,
-    sql`
-    select o.id as owner, (select count(*) from audit_fact_sources f where f.organization = o.id) as total, page.*
-      from (select id from ${organizationFor(actor, 'manage-audit-trail', organizationName)}) o
-      left join lateral (select ${COLUMNS} from audit_fact_sources f where f.organization = o.id
-                          order by f.source ${limitOf(page)}) page on true
-     order by page.source`,
-  );
-  const [first] = rows;
-  if (!first) throw notFound();
-  demand(actor, 'manage-audit-trail', { organization: first.owner });
-  return listedIn(rows);
-};
+): Promise<Listed<AuditFactSourceRow>> => listOfOrganization(database, actor, { ...LIST, organization }, page);
 
 type OrganizationSource = { readonly organization: string; readonly source: string };
 

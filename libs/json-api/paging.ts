@@ -147,6 +147,25 @@ export const pageDocument = (
   };
 };
 
+/** `url` is the path and query as they were sent. */
+type ListRequest = { readonly query: unknown; readonly url: string };
+
+/** Returns the document of the page that a request asks for. `list` reads the page, `render` renders one row of it. */
+export const listDocument = async <Row>(
+  { query, url }: ListRequest,
+  list: (page: Page) => Promise<Listed<Row>>,
+  render: (row: Row) => Resource,
+): Promise<Document> => {
+  const page = pageOf(query as Query);
+  const { rows, total } = await list(page);
+  return pageDocument(
+    rows.map((row) => render(row)),
+    page,
+    total,
+    url,
+  );
+};
+
 const linksFrom = (url: string, size: number): ((number: number) => string) => {
   const [path = '', ...rest] = url.split('?');
   // A question mark in what is asked is as good as any other character (RFC 3986, 3.4).

@@ -7,6 +7,7 @@ import { Database } from '#event-store';
 import {
   document,
   ignored,
+  listDocument,
   orderOf,
   pageDocument,
   pageOf,
@@ -15,6 +16,7 @@ import {
   toOne,
   typeOf,
   type Document,
+  type Page,
   type Query as QueryOf,
   type Relationship,
   type Resource,
@@ -172,15 +174,14 @@ export class AuthenticationTokensController {
   }
 
   @Get('organizations/:organization/team-tokens')
-  async listOfTeams(
-    @Param('organization') organization: string,
+  listOfTeams(
+    @Param('organization') name: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total } = await listTeamTokens(this.database, actor, organization, page, teamTokenFilter(query));
-    return pageDocument(rows.map(resource), page, total, request.url);
+    const list = (page: Page) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
+    return listDocument(request, list, resource);
   }
 
   @Get('agent-pools/:id/authentication-tokens')

@@ -4,7 +4,7 @@ import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import {
   demand,
   fresh,
-  organizationFor,
+  listOfOrganization,
   permittedPlaces,
   type Actor,
   type Identity,
@@ -78,28 +78,18 @@ const conditionsOf = ({ search, status, emails }: MembershipFilter, actor: Actor
     : []),
 ];
 
-/** One page and the count of all, in one statement. */
-export const listMemberships = async (
+/** Returns one page and the count of all memberships, from one statement, and the organization's id. */
+export const listMemberships = (
   database: Database,
   actor: Actor,
-  organizationName: string,
+  organization: string,
   page: Page,
   filter: MembershipFilter,
 ): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter, actor)]);
-  const found = await database.slowRows<MembershipRow & { owner: string; total: number; name: string }>(
-    actor,
-    sql`
-    select owner.id as owner, (select count(*) ${FROM} where ${where}) as total, page.*
-      from (select id from ${organizationFor(actor, 'read-memberships', organizationName)} offset 0) owner
-      left join lateral (select ${columns(actor)}, ${shownName(actor)} as name ${FROM} where ${where}
-                          order by name ${limitOf(page)}) page on true
-     order by page.name`,
-  );
-  const [first] = found;
-  if (!first) throw notFound();
-  demand(actor, 'read-memberships', { organization: first.owner });
-  return { ...listedIn(found), organization: first.owner };
+  const named = sql`${columns(actor)}, ${shownName(actor)} as name`;
+  const list = { organization, permission: 'read-memberships', columns: named, from: FROM, where } as const;
+  return listOfOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
 /** Who is in a team, invited or active, for whoever sees it; by name. */

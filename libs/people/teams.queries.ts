@@ -1,15 +1,14 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import type { Listed, Page } from '#json-api';
 import {
-  demand,
   fresh,
+  listOfOrganization,
   organizationsWhere,
   type Actor,
   type Identity,
   type OrganizationAccess,
   type Permission,
-  organizationFor,
 } from '#access';
 import type { Member, TeamSettings } from './team.js';
 import { demandReadTeam, type TeamPlace } from './team-permission.js';
@@ -114,11 +113,11 @@ export const teamsById = (database: Database, actor: Actor, ids: readonly string
 
 export type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
 
-/** One page and the count of all, in one statement. */
-export const listTeams = async (
+/** Returns one page and the count of all teams that the caller sees, from one statement. */
+export const listTeams = (
   database: Database,
   actor: Actor,
-  organizationName: string,
+  organization: string,
   page: Page,
   filter: TeamFilter,
 ): Promise<Listed<TeamDetailsRow>> => {
@@ -128,18 +127,8 @@ export const listTeams = async (
     ...(filter.names.length > 0 ? [sql`t.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(t.name)) > 0`] : []),
   ]);
-  const found = await database.slowRows<TeamDetailsRow & { owner: string; total: number }>(
-    actor,
-    sql`
-    select owner.id as owner, (select count(*) from teams t where ${where}) as total, page.*
-      from (select id from ${organizationFor(actor, 'read-teams', organizationName)} offset 0) owner
-      left join lateral (select ${columns(actor)} ${FROM} where ${where} order by t.name ${limitOf(page)}) page on true
-     order by page.name`,
-  );
-  const [first] = found;
-  if (!first) throw notFound();
-  demand(actor, 'read-teams', { organization: first.owner });
-  return listedIn(found);
+  const list = { organization, permission: 'read-teams', columns: columns(actor), from: FROM, where } as const;
+  return listOfOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
 /** What a decision needs to know besides the stream's own state. */

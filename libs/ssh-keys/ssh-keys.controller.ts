@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -7,13 +7,13 @@ import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
   document,
-  pageDocument,
-  pageOf,
+  listDocument,
   parseBody,
   resourceBody,
   text,
   type Document,
-  type Query as QueryOf,
+  type Listed,
+  type Page,
   type Resource,
 } from '#json-api';
 import { Reads } from '#reads';
@@ -46,17 +46,12 @@ export class SshKeysController {
   ) {}
 
   @Get('organizations/:organization/ssh-keys')
-  async list(
+  list(
     @Param('organization') name: string,
-    @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total, organization } = await listSshKeys(this.database, actor, name, page);
-    const listed = { organization, count: rows.length };
-    await this.reads.record<SshKeyRead>(actor, organization, { type: 'SshKeysListed', data: listed });
-    return pageDocument(rows.map(sshKeyResource), page, total, request.url);
+    return listDocument(request, (page) => this.recordedPage(name, page, actor), sshKeyResource);
   }
 
   @Post('organizations/:organization/ssh-keys')
@@ -91,5 +86,12 @@ export class SshKeysController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ToSshKey(id, { type: 'DeleteSshKey', data: {} }, null, actor));
+  }
+
+  private async recordedPage(name: string, page: Page, actor: Actor): Promise<Listed<SshKeyRow>> {
+    const found = await listSshKeys(this.database, actor, name, page);
+    const listed = { organization: found.organization, count: found.rows.length };
+    await this.reads.record<SshKeyRead>(actor, found.organization, { type: 'SshKeysListed', data: listed });
+    return found;
   }
 }

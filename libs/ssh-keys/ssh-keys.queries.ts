@@ -1,11 +1,19 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, organizationFor, type Actor, type Permission } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { demand, fresh, listOfOrganization, type Actor, type Permission } from '#access';
+import type { Listed, Page } from '#json-api';
 
 export type SshKeyRow = { readonly id: string; readonly organization: string; readonly name: string };
 
 const COLUMNS = sql.raw('k.id, k.organization, k.name');
+
+const LIST = {
+  permission: 'read-ssh-keys',
+  columns: COLUMNS,
+  from: sql.raw('from ssh_keys k'),
+  where: sql.raw('k.organization = owner.id'),
+  order: sql.raw('name, id'),
+} as const;
 
 export const sshKeyById = (id: string): Sql => sql`select ${COLUMNS} from ssh_keys k where k.id = ${id}`;
 
@@ -30,24 +38,11 @@ export const sshKeyFor = async (
   return row;
 };
 
-/** One page and the count of all, in one statement. */
-export const listSshKeys = async (
+/** Returns one page and the count of all keys, from one statement, and the organization's id. */
+export const listSshKeys = (
   database: Database,
   actor: Actor,
-  organizationName: string,
+  organization: string,
   page: Page,
-): Promise<Listed<SshKeyRow> & { readonly organization: string }> => {
-  const found = await database.slowRows<SshKeyRow & { owner: string; total: number }>(
-    actor,
-    sql`
-    select o.id as owner, (select count(*) from ssh_keys k where k.organization = o.id) as total, page.*
-      from (select id from ${organizationFor(actor, 'read-ssh-keys', organizationName)}) o
-      left join lateral (select ${COLUMNS} from ssh_keys k where k.organization = o.id
-                          order by k.name, k.id ${limitOf(page)}) page on true
-     order by page.name, page.id`,
-  );
-  const [first] = found;
-  if (!first) throw notFound();
-  demand(actor, 'read-ssh-keys', { organization: first.owner });
-  return { ...listedIn(found), organization: first.owner };
-};
+): Promise<Listed<SshKeyRow> & { readonly organization: string }> =>
+  listOfOrganization(database, actor, { ...LIST, organization }, page);

@@ -1,20 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
-import {
-  document,
-  pageDocument,
-  pageOf,
-  parseBody,
-  said,
-  valuesOf,
-  type Document,
-  type Query as QueryOf,
-  type Resource,
-} from '#json-api';
+import { document, listDocument, parseBody, said, valuesOf, type Document, type Resource } from '#json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
 import { CreateReservedTagKey, ToReservedTagKey } from './reserved-tag-keys.handler.js';
 import { listReservedTagKeys, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
@@ -44,15 +34,16 @@ export class ReservedTagKeysController {
   ) {}
 
   @Get('organizations/:organization/reserved-tag-keys')
-  async list(
-    @Param('organization') organization: string,
-    @Query() query: QueryOf,
+  list(
+    @Param('organization') name: string,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total } = await listReservedTagKeys(this.database, actor, organization, page);
-    return pageDocument(rows.map(reservedTagKeyResource), page, total, request.url);
+    return listDocument(
+      request,
+      (page) => listReservedTagKeys(this.database, actor, name, page),
+      reservedTagKeyResource,
+    );
   }
 
   @Post('organizations/:organization/reserved-tag-keys')

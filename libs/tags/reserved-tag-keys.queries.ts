@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, organizationFor, type Actor, type Permission } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { demand, fresh, listOfOrganization, type Actor, type Permission } from '#access';
+import type { Listed, Page } from '#json-api';
 
 export type ReservedTagKeyRow = {
   readonly id: string;
@@ -14,6 +14,14 @@ export type ReservedTagKeyRow = {
 
 const COLUMNS = sql.raw(`rk.id, rk.organization, rk.key, rk.disable_overrides as "disableOverrides",
   rk.created_at as "createdAt", rk.updated_at as "updatedAt"`);
+
+const LIST = {
+  permission: 'read-reserved-tag-keys',
+  columns: COLUMNS,
+  from: sql.raw('from reserved_tag_keys rk'),
+  where: sql.raw('rk.organization = owner.id'),
+  order: sql.raw('key'),
+} as const;
 
 export const reservedTagKeyById = (id: string): Sql =>
   sql`select ${COLUMNS} from reserved_tag_keys rk where rk.id = ${id}`;
@@ -47,24 +55,10 @@ export const reservedTagKeyFor = async (
 export const workspacesTagged = (organization: Sql, key: Sql): Sql => sql`(
   select t.workspace from workspace_tags t where t.organization = ${organization} and t.key = ${key} offset 0)`;
 
-/** One page and the count of all, in one statement. */
-export const listReservedTagKeys = async (
+/** Returns one page and the count of all reserved tag keys, from one statement. */
+export const listReservedTagKeys = (
   database: Database,
   actor: Actor,
-  organizationName: string,
+  organization: string,
   page: Page,
-): Promise<Listed<ReservedTagKeyRow>> => {
-  const found = await database.slowRows<ReservedTagKeyRow & { owner: string; total: number }>(
-    actor,
-    sql`
-    select o.id as owner, (select count(*) from reserved_tag_keys rk where rk.organization = o.id) as total, page.*
-      from (select id from ${organizationFor(actor, 'read-reserved-tag-keys', organizationName)}) o
-      left join lateral (select ${COLUMNS} from reserved_tag_keys rk where rk.organization = o.id
-                          order by rk.key ${limitOf(page)}) page on true
-     order by page.key`,
-  );
-  const [first] = found;
-  if (!first) throw notFound();
-  demand(actor, 'read-reserved-tag-keys', { organization: first.owner });
-  return listedIn(found);
-};
+): Promise<Listed<ReservedTagKeyRow>> => listOfOrganization(database, actor, { ...LIST, organization }, page);

@@ -2,7 +2,15 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, parameter, toOne, type Document, type Query as QueryOf, type Resource } from '#json-api';
+import {
+  listDocument,
+  parameter,
+  toOne,
+  type Document,
+  type Page,
+  type Query as QueryOf,
+  type Resource,
+} from '#json-api';
 import { listTagComplianceGaps, type TagComplianceGapRow } from './tag-compliance-gaps.queries.js';
 
 /** One for each workspace, whose id it has. */
@@ -27,14 +35,13 @@ export class TagComplianceGapsController {
 
   @Get('organizations/:organization/tag-compliance')
   async list(
-    @Param('organization') organization: string,
+    @Param('organization') name: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
     const filter = { project: parameter(query, 'filter[project][id]'), key: parameter(query, 'filter[key]') };
-    const { rows, total } = await listTagComplianceGaps(this.database, actor, organization, page, filter);
-    return pageDocument(rows.map(tagComplianceGapResource), page, total, request.url);
+    const list = (page: Page) => listTagComplianceGaps(this.database, actor, name, page, filter);
+    return listDocument(request, list, tagComplianceGapResource);
   }
 }

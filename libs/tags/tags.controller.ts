@@ -6,6 +6,7 @@ import { Database } from '#event-store';
 import { asOfIn } from '#history/to-history';
 import {
   identifiersBody,
+  listDocument,
   pageDocument,
   pageOf,
   parameter,
@@ -42,15 +43,13 @@ export class TagsController {
 
   @Get('organizations/:organization/tags')
   async listAll(
-    @Param('organization') organization: string,
+    @Param('organization') name: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
     const filter = { search: parameter(query, 'q'), without: parameter(query, 'filter[exclude][taggable][id]') };
-    const { rows, total } = await listTags(this.database, actor, organization, page, filter);
-    return pageDocument(rows.map(tagResource), page, total, request.url);
+    return listDocument(request, (page) => listTags(this.database, actor, name, page, filter), tagResource);
   }
 
   @Get('workspaces/:id/relationships/tags')
