@@ -24,8 +24,12 @@ export const kept = <S extends z.ZodType>(schema: S): S => {
 /** A member of which nothing is left, whatever it was. */
 type Dropped = z.ZodOptional<z.ZodType<undefined, undefined>>;
 
-/** A member that clients send and that has no effect, for a reason that users accept: the value is dropped. */
-export const ignored = (why: string): Dropped => droppedAs({ treatment: 'ignored', why }, z.unknown());
+/**
+ * A member that clients send and that has no effect, for a reason that users accept: the value is dropped. A value that
+ * `schema` does not accept is still refused.
+ */
+export const ignored = (why: string, schema: z.ZodType = z.unknown()): Dropped =>
+  droppedAs({ treatment: 'ignored', why }, schema);
 
 /** A member of a feature that is not built: a value that asks for something is a 422 that names the member. */
 export const refused = (why: string): Dropped =>

@@ -63,7 +63,9 @@ export const onlyTokenBody = z.object({
   data: z
     .object({
       type,
-      attributes: z.object({ description: ignored(NO_DESCRIPTION), 'expired-at': expiry }).default({}),
+      attributes: z
+        .object({ description: ignored(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry })
+        .default({}),
     })
     .default({ attributes: {} }),
 });
