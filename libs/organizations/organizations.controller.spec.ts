@@ -112,6 +112,13 @@ describe('an organization', () => {
     expect(await logLength(server.store)).toBe(length + 1);
   });
 
+  it('has the attributes that go-tfe reads, for features that are not built too', async () => {
+    await makeOrganization(server, 'read-by-go-tfe');
+    const { attributes } = answered(await server.get(`${PATH}/read-by-go-tfe`), 200).body.data;
+    expect(attributes['remaining-testable-count']).toBe(0);
+    expect(attributes.permissions).toMatchObject({ 'can-manage-auditing': true });
+  });
+
   it('is updated by attributes with underscores, as pytfe writes them', async () => {
     await makeOrganization(server, 'underscored');
     const sent = { session_timeout: 9, send_passing_statuses_for_untriggered_speculative_plans: true };

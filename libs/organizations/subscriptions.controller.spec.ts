@@ -30,6 +30,8 @@ describe('the feature set of an organization', () => {
       // False makes every run local: nothing is executed here.
       attributes: { operations: false, 'state-storage': true, teams: true, 'audit-logging': true, 'user-limit': null },
     });
+    const flags = Object.entries(body.data.attributes).filter(([, value]) => value === true);
+    expect(flags.map(([name]) => name).toSorted()).toEqual(['agents', 'audit-logging', 'state-storage', 'teams']);
     const included = answered(await server.get('/api/v2/organizations/acme?include=entitlement-set'), 200).body;
     expect(included.included).toEqual([body.data]);
     expect(included.data.relationships['entitlement-set'].data).toEqual({ type: 'entitlement-sets', id });

@@ -290,6 +290,12 @@ describe('the repository', () => {
     expect(refusalOf(await update(await made(), { 'vcs-repo': repo }))).toEqual(problem);
   });
 
+  it('is not replaced by an empty object that comes alone', async () => {
+    const id = await made({ 'vcs-repo': REPO });
+    expect(refusalOf(await update(id, { 'vcs-repo': {} }))).toEqual(BLANK);
+    expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO });
+  });
+
   it('stays as it is when an empty object comes with empty setting overwrites, as pytfe sends them', async () => {
     const id = await made({ 'vcs-repo': REPO });
     answered(await update(id, { 'vcs-repo': {}, 'setting-overwrites': {} }), 200);
