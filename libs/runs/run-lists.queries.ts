@@ -11,6 +11,7 @@ import {
   type Grant,
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { isHiddenTeam } from '#people/to-people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
 import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
 import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, type RunRow } from './runs.queries.js';
@@ -34,19 +35,21 @@ const anyOf = (column: Sql, values: readonly string[] | null): readonly Sql[] =>
 const hasCommit = (commit: string): Sql => sql`exists (
   select 1 from configuration_versions cv where cv.id = r.configuration_version and cv.ingress ->> 'commitSha' = ${commit})`;
 
-const isBy = (user: string): Sql => sql`lower(r.created_by ->> 'name') = lower(${user})`;
+/** The name of a team that the caller may not see matches nothing: otherwise callers could guess it. */
+const isBy = (actor: Actor, user: string): Sql => sql`(lower(r.created_by ->> 'name') = lower(${user})
+  and not ${isHiddenTeam(actor, sql.raw('r.created_by'), sql.raw('r.organization'))})`;
 
 /** `search[basic]` looks everywhere, and only where nothing more exact is asked for. */
-const searchOf = ({ user, commit, basic }: RunFilter): readonly Sql[] => {
-  const exact = [...(user ? [isBy(user)] : []), ...(commit ? [hasCommit(commit)] : [])];
+const searchOf = (actor: Actor, { user, commit, basic }: RunFilter): readonly Sql[] => {
+  const exact = [...(user ? [isBy(actor, user)] : []), ...(commit ? [hasCommit(commit)] : [])];
   if (exact.length > 0 || !basic) return exact;
   return [
-    sql`(r.id = ${basic} or ${isBy(basic)} or ${hasCommit(basic)}
+    sql`(r.id = ${basic} or ${isBy(actor, basic)} or ${hasCommit(basic)}
          or position(lower(${basic}) in lower(r.message)) > 0)`,
   ];
 };
 
-const conditionsOf = (filter: RunFilter): readonly Sql[] => [
+const conditionsOf = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...anyOf(sql.raw('r.status'), filter.statuses),
   ...anyOf(sql.raw('r.operation'), filter.operations),
   ...anyOf(sql.raw('r.source'), filter.sources),
@@ -58,7 +61,7 @@ const conditionsOf = (filter: RunFilter): readonly Sql[] => [
       ]
     : []),
   ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
-  ...searchOf(filter),
+  ...searchOf(actor, filter),
 ];
 
 /** What is asked for, and in which order. */
@@ -69,8 +72,8 @@ type Choice = {
   readonly kept: boolean;
 };
 
-const filteredBy = (filter: RunFilter): Choice => {
-  const conditions = conditionsOf(filter);
+const filteredBy = (actor: Actor, filter: RunFilter): Choice => {
+  const conditions = conditionsOf(actor, filter);
   return { conditions, order: 'desc', kept: conditions.length === 0 };
 };
 
@@ -86,7 +89,7 @@ export const listWorkspaceRuns = async (
   page: Page,
   filter: RunFilter,
 ): Promise<Listed<RunRow>> => {
-  const { conditions, kept } = filteredBy(filter);
+  const { conditions, kept } = filteredBy(actor, filter);
   const workspaces = sql`
     select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
@@ -140,7 +143,7 @@ export const listOrganizationRuns = (
   organizationName: string,
   page: Page,
   filter: RunFilter,
-): Promise<Listed<RunRow>> => listInOrganization(database, actor, organizationName, page, filteredBy(filter));
+): Promise<Listed<RunRow>> => listInOrganization(database, actor, organizationName, page, filteredBy(actor, filter));
 
 const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
 

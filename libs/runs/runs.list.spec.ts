@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answered,
+  giveWorkspace,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
   makeRun,
+  makeTeam,
+  makeToken,
   makeWorkspace,
   resource,
   runBody,
@@ -72,6 +75,28 @@ describe('lists of runs', () => {
     ['search[commit]=abc', []],
   ])('are narrowed by %s', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
+  });
+
+  it('are found by the name of a secret team only by callers that may see the team', async () => {
+    await makeOrganization(server, 'searched');
+    const id = await makeWorkspace(server, 'searched', 'alpha');
+    await makeConfigurationVersion(server, id);
+    const secret = await makeTeam(server, 'searched', 'moonlight');
+    const visible = await makeTeam(server, 'searched', 'daylight', { visibility: 'organization' });
+    for (const team of [secret, visible]) await giveWorkspace(server, team, id, 'write');
+    await makeRun(server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`)), id);
+    const member = await makeMember(server, 'searched', 'mia', [visible]);
+    const paths = [`/api/v2/workspaces/${id}/runs`, '/api/v2/organizations/searched/runs'];
+    const counts = (api: Api) =>
+      Promise.all(
+        paths
+          .flatMap((path) => [`${path}?search[user]=Moonlight`, `${path}?search[basic]=moonlight`])
+          .map(async (path) => answered(await api.get(path), 200).body.data.length as number),
+      );
+    expect([await counts(server), await counts(member)]).toEqual([
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+    ]);
   });
 
   it('go newest first, in pages', async () => {
