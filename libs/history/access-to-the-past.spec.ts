@@ -191,13 +191,20 @@ describe('as-of', () => {
     }
   });
 
-  it('cannot be combined with an include that the history does not have', async () => {
-    const { status, body } = await server.get(
-      '/api/v2/organizations/acme/workspaces?as-of=2026-01-01&include=organization',
-    );
-    expect([status, body.errors[0].source]).toEqual([400, { parameter: 'include' }]);
-    expect(body.errors[0].detail).toContain('include: organization');
-  });
+  it.each(['locked_by', 'current_run', 'current_run.plan', 'current_configuration_version'])(
+    'cannot be combined with include=%s, and the error names what can',
+    async (include) => {
+      const { status, body } = await server.get(
+        `/api/v2/organizations/acme/workspaces?as-of=2026-01-01&include=project,${include}`,
+      );
+      expect([status, body.errors[0].source]).toEqual([400, { parameter: 'include' }]);
+      expect(body.errors[0].detail).toBe(
+        `include: ${include} cannot be combined with as-of, because the history has no past versions of users, teams, ` +
+          'runs and configuration versions. Accepted are current_state_version, organization, outputs, project, readme, ' +
+          'effective_tag_bindings, tag_bindings',
+      );
+    },
+  );
 
   it('in the future is now, and before everything there is nothing', async () => {
     const id = await makeWorkspace(server, 'acme', 'timeless');

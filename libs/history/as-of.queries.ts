@@ -82,9 +82,13 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
          where h.data is not null limit 1) was
      where birth.ordinal = 1 and birth.organization = any (array(${placesOf(about)}))),
   organizations as not materialized (
-    select subject as id, data ->> 'name' as name, data as settings,
-           -- It never changes, and the organization exists as long as its history.
-           (select present.default_project from views.organizations present where present.id = subject) as default_project
+    select subject as id, data ->> 'name' as name, data ->> 'email' as email, data ->> 'featureSet' as feature_set,
+           data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
+           -- Those two never change, and the organization exists as long as its history.
+           (select present.default_project from views.organizations present where present.id = subject) as default_project,
+           (select present.owners_team from views.organizations present where present.id = subject) as owners_team,
+           -- The history does not have them, and no document of an organization shows them.
+           null::jsonb as token_ttl_policies
       from past where born = 'OrganizationCreated'),
   projects as not materialized (
     select subject as id, organization, data ->> 'name' as name, data ->> 'description' as description, created_at,
@@ -130,7 +134,10 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
   data_retention_policies as not materialized (
     select settings -> 'dataRetentionPolicy' ->> 'id' as id, id as owner,
            (settings -> 'dataRetentionPolicy' ->> 'days')::integer as delete_older_than_days
-      from workspaces where settings -> 'dataRetentionPolicy' <> 'null'),
+      from workspaces where settings -> 'dataRetentionPolicy' <> 'null'
+     union all
+    select data -> 'dataRetentionPolicy' ->> 'id', subject, (data -> 'dataRetentionPolicy' ->> 'days')::integer
+      from past where born = 'OrganizationCreated' and data -> 'dataRetentionPolicy' <> 'null'),
   workspace_runs as not materialized (
     select w.id as workspace, w.organization, r.run as current_run, r.created_at, stood.status
       from workspaces w

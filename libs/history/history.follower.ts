@@ -53,7 +53,10 @@ export const historyCaughtUp = (database: Database, subject: Subject): Promise<v
 
 const KEY_DELETED = 'SshKeyDeleted';
 
-/** What is known of everything that the events name, and of what that names in turn: of a run its workspace, of that the run it is at. */
+/**
+ * Reads what is known of everything that the events name, and of what that names in turn: the workspace of a run, the
+ * owner of a policy, the current run of a workspace.
+ */
 const chronicleFor = async (events: readonly Told[], run: Run): Promise<Chronicle> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
   const users = keys.length > 0 ? await run<{ subject: string }>(everUsing(keys)) : [];
@@ -70,7 +73,7 @@ const chronicleFor = async (events: readonly Told[], run: Run): Promise<Chronicl
     for (const one of standing) found.standing.set(one.subject, one);
     for (const one of runs) found.runs.set(one.run, one);
     const named = [
-      ...standing.flatMap(({ whole }) => [whole?.['workspace'], whole?.['currentRun']]),
+      ...standing.flatMap(({ whole }) => [whole?.['workspace'], whole?.['owner'], whole?.['currentRun']]),
       ...runs.map(({ workspace }) => workspace),
     ];
     wanted = [...new Set(named)].filter((id): id is string => typeof id === 'string' && !asked.has(id));

@@ -12,9 +12,10 @@ import { became, born, gone, type Sentences, type Told } from './sentences.js';
 import type { Data } from './versions.js';
 
 const organizations: Sentences<OrganizationEvent> = {
-  OrganizationCreated: ({ name, settings }, { stream }) => born(stream, { ...settings, name }),
+  OrganizationCreated: ({ name, email, featureSet, settings }, { stream }) =>
+    born(stream, { ...settings, name, email, featureSet }),
   OrganizationUpdated: ({ changes }, { stream }) => became(stream, changes),
-  OrganizationFeatureSetChanged: null,
+  OrganizationFeatureSetChanged: ({ featureSet }, { stream }) => became(stream, { featureSet }),
   OrganizationTokenTtlPoliciesChanged: null,
   OrganizationDeleted: (_, { stream }) => [{ forgotten: stream }],
 };
@@ -141,17 +142,17 @@ const policy = (id: string, days: number | null): Data => ({
 });
 
 const policies: Sentences<DataRetentionPolicyEvent> = {
-  DataRetentionPolicySet: ({ target, deleteOlderThanDays }, { stream }) =>
-    target.type === 'workspaces'
-      ? [...born(stream, { workspace: target.id }), ...became(target.id, policy(stream, deleteOlderThanDays))]
-      : [],
+  DataRetentionPolicySet: ({ target: { id }, deleteOlderThanDays }, { stream }) => [
+    ...born(stream, { owner: id }),
+    ...became(id, policy(stream, deleteOlderThanDays)),
+  ],
   DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }, known) => {
-    const workspace = known.of(stream)?.['workspace'] as string | undefined;
-    return workspace === undefined ? [] : became(workspace, policy(stream, deleteOlderThanDays));
+    const owner = known.of(stream)?.['owner'] as string | undefined;
+    return owner === undefined ? [] : became(owner, policy(stream, deleteOlderThanDays));
   },
   DataRetentionPolicyRemoved: (_, { stream }, known) => {
-    const workspace = known.of(stream)?.['workspace'] as string | undefined;
-    return workspace === undefined ? [] : [...gone(stream), ...became(workspace, { dataRetentionPolicy: null })];
+    const owner = known.of(stream)?.['owner'] as string | undefined;
+    return owner === undefined ? [] : [...gone(stream), ...became(owner, { dataRetentionPolicy: null })];
   },
 };
 

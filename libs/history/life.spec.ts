@@ -56,7 +56,7 @@ const listOf = ({ body }: Answer) => ({
 const path = (rest = ''): string => `/api/v2/workspaces/${id}${rest}`;
 const listPath = (organization: string): string => `/api/v2/organizations/${organization}/workspaces`;
 
-const INCLUDING = '?include=project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
+const INCLUDING = '?include=organization,project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
 
 /** Leaves out links to files, because each answer signs new links. */
 const includedIn = ({ body }: Answer): readonly object[] =>
@@ -227,6 +227,31 @@ const live = async (): Promise<void> => {
   const project = `/api/v2/projects/${land}`;
   const mode = { 'default-execution-mode': 'local', 'setting-overwrites': { 'default-execution-mode': true } };
   await step('its project’s default changed', () => did(server.patch(project, resource('projects', mode)), 200));
+  const organizationPolicy = '/api/v2/organizations/acme/relationships/data-retention-policy';
+  await step('its organization with a policy', () =>
+    did(
+      server.post(
+        organizationPolicy,
+        resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 90 }),
+      ),
+      200,
+    ),
+  );
+  await step('its organization without a policy', () => did(server.delete(organizationPolicy), 204));
+  await step('its organization on another feature set', () =>
+    did(
+      server.post('/api/v2/admin/organizations/acme/subscription', {
+        data: {
+          type: 'subscriptions',
+          relationships: { 'feature-set': { data: { type: 'feature-sets', id: 'free' } } },
+        },
+      }),
+      200,
+    ),
+  );
+  await step('its organization with another address', () =>
+    did(server.patch('/api/v2/organizations/acme', resource('organizations', { email: 'new@example.com' })), 200),
+  );
   await step('its organization renamed', async () => {
     const attributes = { name: 'apex', 'allow-force-delete-workspaces': true };
     await did(server.patch('/api/v2/organizations/acme', resource('organizations', attributes)), 200);
@@ -250,7 +275,7 @@ const historyView = (): View => {
 };
 
 const migrationStatements = async (): Promise<readonly Sql[]> => {
-  const text = await readFile(join(import.meta.dirname, 'sql', '003_write_again.sql'), 'utf8');
+  const text = await readFile(join(import.meta.dirname, 'sql', '004_write_again.sql'), 'utf8');
   const statements = text.replaceAll(/--.*$/gm, '').split(';');
   return statements.filter((statement) => statement.trim() !== '').map((statement) => sql.raw(statement));
 };

@@ -31,7 +31,7 @@ const INCLUDES = [
 export type Include = (typeof INCLUDES)[number];
 
 /** Resources that the history has: with as-of they are included as they were then. */
-const IN_HISTORY: ReadonlySet<Include> = new Set(['project', 'effective_tag_bindings', 'tag_bindings']);
+const IN_HISTORY: ReadonlySet<Include> = new Set(['organization', 'project', 'effective_tag_bindings', 'tag_bindings']);
 
 /** What never changes once a workspace has it is included as it is, and there never is a readme. */
 const UNCHANGING: ReadonlySet<Include> = new Set(['current_state_version', 'outputs', 'readme']);
@@ -43,7 +43,8 @@ export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => 
   const refused = [...includes].filter((include) => !accepted.includes(include));
   if (refused.length === 0) return includes;
   throw badRequest(
-    `include: ${refused.join(', ')} cannot be combined with as-of, only ${accepted.join(', ')} can`,
+    `include: ${refused.join(', ')} cannot be combined with as-of, because the history has no past versions of users, ` +
+      `teams, runs and configuration versions. Accepted are ${accepted.join(', ')}`,
     'include',
   );
 };
