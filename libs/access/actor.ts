@@ -30,7 +30,10 @@ export type Identity = {
   /** Teams it acts for, of all organizations: what they have been given at places counts for it. */
   readonly teams: readonly string[];
   readonly standings: ReadonlyMap<string, ReadonlySet<Standing>>;
-  /** Organizations of the caller that do not accept tokens of users: what the caller is there does not count. */
+  /**
+   * Organizations of the caller that accept no tokens of users, or none as old as the caller's: what the caller is there does
+   * not count.
+   */
   readonly closedTo: ReadonlySet<string>;
   readonly expiredAt: Timestamp | null;
   /** The token's id; null if no token was presented. */

@@ -4,15 +4,18 @@ import { Clock, Refused } from '#kernel';
 import { Database } from '#event-store';
 import type { Identity } from './actor.js';
 import { TokenUses } from './authentication-tokens.uses.js';
-import { identityByHash } from './identity.queries.js';
+import { identityByHash, type IdentityOfToken } from './identity.queries.js';
 import { RefusedAuthentication, type AuthenticationFailure } from './refused-authentication.js';
 import { WrongTokens } from './wrong-tokens.js';
 
-type Known = { readonly identity: Identity & { readonly token: string }; readonly readAt: number };
+type Known = IdentityOfToken & { readonly readAt: number };
 
 const REMEMBERED = 10_000;
 // Statements check the epochs; the age is for the case that a restored backup has set them back.
 const MAX_AGE_MS = 60_000;
+
+const isCurrent = ({ readAt, closesAt }: Known, now: number): boolean =>
+  now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
 
 /** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
@@ -40,8 +43,8 @@ export class Authenticator {
     if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
     const remembered = this.known.get(secret);
-    const isYoung = remembered && now.getTime() - remembered.readAt < MAX_AGE_MS;
-    const { identity } = isYoung ? remembered : await this.read(secret, address);
+    const isUsable = remembered && isCurrent(remembered, now.getTime());
+    const { identity } = isUsable ? remembered : await this.read(secret, address);
     if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
       throw this.refusalFor('expired', address);
     }
@@ -65,13 +68,14 @@ export class Authenticator {
     const hash = hashOf(secret);
     const isUnknown = !this.known.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
-    const identity = await identityByHash(this.database, hash);
-    if (!identity) {
+    const now = this.clock.now();
+    const found = await identityByHash(this.database, hash, now);
+    if (!found) {
       this.known.delete(secret);
       this.wrongTokens.record(hash, address);
       throw this.refusalFor('unknown', address);
     }
-    const known = { identity, readAt: this.clock.now().getTime() };
+    const known = { ...found, readAt: now.getTime() };
     const [oldest] = this.known.keys();
     if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
     this.known.set(secret, known);

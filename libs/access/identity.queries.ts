@@ -1,4 +1,4 @@
-import { sql, type Sql } from '#kernel';
+import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import { standingsOf, type Identity, type Standing, type TeamRow, type TokenKind } from './actor.js';
 import { MANY_SUBJECTS, membersOf } from './fresh.js';
@@ -17,24 +17,32 @@ type IdentityRow = {
   readonly teams: readonly TeamRow[];
   readonly memberOf: readonly string[];
   readonly closedTo: readonly string[];
+  readonly closesAt: Timestamp | null;
 };
+
+/**
+ * When an organization `o` closes to the token `t` of a user because the token is older than the organization's limit; null
+ * without a limit.
+ */
+const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean then
+  t.created_at + (o.token_ttl_policies -> 'user' ->> 'maxTtlMs')::bigint * interval '1 millisecond' end`);
 
 /**
  * Reads an identity in one row, and in one snapshot with the epochs of what it depends on. `t` has the columns of a token.
  * Invited users are in their teams already, which gives them nothing until they accept.
  *
+ * `now`: the time that the age of the token is compared with.
+ *
  * Every table that is read here needs an event that raises the epoch of its subject (libs/people/access-epochs.projection.ts).
  */
-const identityRow = (t: Sql): Sql => sql`
+const identityRow = (t: Sql, now: Date): Sql => sql`
   select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
          case when cardinality(depends.on_subjects) > ${MANY_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
          teams.list as teams, memberships.organizations as "memberOf",
-         array(select closed.id from organizations closed
-                where t.kind = 'user' and not (closed.settings ->> 'userTokensEnabled')::boolean
-                  and closed.id = any (memberships.organizations || teams.organizations)) as "closedTo"
+         closing.organizations as "closedTo", closing.next as "closesAt"
     from (${t}) t
     left join users u on t.kind = 'user' and u.id = t.owner
     left join teams team on t.kind = 'team' and team.id = t.owner
@@ -54,22 +62,33 @@ const identityRow = (t: Sql): Sql => sql`
       select array(select organization from organization_memberships
                     where user_id = t.owner and status = 'active') as organizations) memberships
     cross join lateral (
+      select coalesce(array_agg(id) filter (where not accepts or at <= ${now}), '{}') as organizations,
+             min(at) filter (where at > ${now}) as next
+        from (select o.id, (o.settings ->> 'userTokensEnabled')::boolean as accepts, ${CLOSES_AT} as at
+                from organizations o
+               where t.kind = 'user' and o.id = any (memberships.organizations || teams.organizations)) o) closing
+    cross join lateral (
       select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
                    union select unnest(teams.ids)
                    union select ${membersOf(sql`organization`)}
                            from unnest(memberships.organizations || teams.organizations) as organization
                           where t.kind = 'user') as on_subjects) depends`;
 
-/** Returns the identity of the token with this hash, or null. */
-export const identityByHash = async (
-  database: Database,
-  hash: Buffer,
-): Promise<(Identity & { readonly token: string }) | null> => {
+/** An identity, and when it changes without any event because an organization closes to the token. */
+export type IdentityOfToken = {
+  readonly identity: Identity & { readonly token: string };
+  readonly closesAt: Timestamp | null;
+};
+
+/** Returns the identity of the token with this hash at this time, or null. */
+export const identityByHash = async (database: Database, hash: Buffer, now: Date): Promise<IdentityOfToken | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
-    identityRow(sql`
-      select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`),
+    identityRow(
+      sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`,
+      now,
+    ),
   );
-  return row ? { ...identityOf(row), token: row.token } : null;
+  return row ? { identity: { ...identityOf(row), token: row.token }, closesAt: row.closesAt } : null;
 };
 
 /** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
@@ -79,8 +98,12 @@ export const identityNow = async (
 ): Promise<Identity> => {
   const kind: TokenKind = type === 'teams' ? 'team' : 'user';
   const row = await database.row<IdentityRow>(
-    identityRow(sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
-                           null::text as description, null::timestamptz as expired_at`),
+    identityRow(
+      // Without a token there is no age.
+      sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
+                 null::text as description, null::timestamptz as expired_at, null::timestamptz as created_at`,
+      new Date(0),
+    ),
   );
   // There is one whether there is anybody or not.
   return identityOf(row as IdentityRow);

@@ -196,7 +196,9 @@ export const may = (actor: Identity, permission: Permission, { organization, gra
 
 /** Names the token as the reason. Only callers that belong to the organization get this answer. */
 const closed = (): Refused =>
-  new Refused('unauthorized', [{ detail: 'Unauthorized: this organization does not accept tokens of users' }]);
+  new Refused('unauthorized', [
+    { detail: 'Unauthorized: this organization does not accept tokens of users, or none as old as this token' },
+  ]);
 
 /** Throws the refusal that the table has for it. */
 export const demand = (actor: Identity, permission: Permission, place: Place): void => {

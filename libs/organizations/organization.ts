@@ -37,7 +37,7 @@ export type OrganizationSettings = {
   readonly userTokensEnabled: boolean;
   /** Whether managers of providers may list providers of the public registry beside those of the organization. */
   readonly publicProviderCurationEnabled: boolean;
-  /** Whether new tokens must end as the policies of the organization say. */
+  /** Whether the limits for the life of tokens count: for new tokens, and for the age of tokens of users. */
   readonly maxTtlEnabled: boolean;
 };
 

@@ -9,7 +9,10 @@ type Source =
   | UserEvent
   | MembershipEvent
   | TeamEvent
-  | Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationDeleted' }>;
+  | Extract<
+      OrganizationEvent,
+      { type: 'OrganizationUpdated' | 'OrganizationTokenTtlPoliciesChanged' | 'OrganizationDeleted' }
+    >;
 
 const raise = (subject: Sql): Sql => sql`select access.raise_epoch(${subject})`;
 
@@ -41,10 +44,14 @@ export const accessEpochs: Projection<Source> = {
     TeamMemberAdded: ({ user }, { organization }) => raiseOfMember(user, organization),
     TeamMemberRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
     // The name is that of callers with a token of the organization; closing it to tokens of users concerns its members.
-    OrganizationUpdated: ({ changes: { name, userTokensEnabled } }, { organization }) => [
+    OrganizationUpdated: ({ changes: { name, userTokensEnabled, maxTtlEnabled } }, { organization }) => [
       ...(name === undefined ? [] : [raise(sql`${organization}`)]),
-      ...(userTokensEnabled === undefined ? [] : [raise(membersOf(sql`${organization}::text`))]),
+      ...(userTokensEnabled === undefined && maxTtlEnabled === undefined
+        ? []
+        : [raise(membersOf(sql`${organization}::text`))]),
     ],
+    OrganizationTokenTtlPoliciesChanged: ({ maxTtls: { user } }, { organization }) =>
+      user === undefined ? null : raise(membersOf(sql`${organization}::text`)),
     OrganizationDeleted: (_, { organization }) => raise(membersOf(sql`${organization}::text`)),
   },
 };

@@ -272,14 +272,41 @@ describe('an organization that limits the life of tokens', () => {
     },
   );
 
-  it('limits neither tokens of users nor those of agent pools', async () => {
+  it('limits no tokens of agent pools', async () => {
     answered(await enable(true), 200);
     const machines = await makeAgentPool(server, 'brief', 'machines');
     expect(await endOfNew(`/api/v2/agent-pools/${machines}/authentication-tokens`)).toBeNull();
+    answered(await enable(false), 200);
+  });
+
+  it('answers tokens of users that are older than the limit with 401, and only while the limit is enabled', async () => {
     const ada = await person('brief-ada', 'brief');
     const created = answered(await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
     expect(created.body.data.attributes['expired-at']).toBe('2028-11-21T12:00:00.000Z');
-    answered(await server.as(secretOf(created)).get(path), 200);
+    const old = server.as(secretOf(created));
+    answered(await enable(true), 200);
+    clock.pass({ days: 1, ms: -1 });
+    try {
+      answered(await old.get(path), 200);
+      clock.pass({ ms: 1 });
+      const { errors } = answered(await old.get(path), 401).body;
+      expect(errors).toMatchObject([
+        { title: 'unauthorized', detail: expect.stringContaining('as old as this token') },
+      ]);
+      expect((await old.get('/api/v2/organizations')).body.data).toEqual([]);
+      answered(await old.get('/api/v2/account/details'), 200);
+      answered(await server.get(path), 200);
+      const fresh = answered(await old.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
+      answered(await server.as(secretOf(fresh)).get(path), 200);
+      answered(await policies({ user: 2 * DAY }), 200);
+      answered(await old.get(path), 200);
+      answered(await policies({ user: DAY }), 200);
+      answered(await old.get(path), 401);
+      answered(await enable(false), 200);
+      answered(await old.get(path), 200);
+    } finally {
+      clock.pass({ days: -1 });
+    }
   });
 });
 
