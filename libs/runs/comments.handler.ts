@@ -1,11 +1,11 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids } from '#kernel';
+import { Ids, unprocessable } from '#kernel';
 import { EventStore, firstRow, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
 import { commentById, type CommentRow } from './run-events.queries.js';
 import { run } from './run.js';
 import { authorize, commentOf } from './runs.handler.js';
-import { runForCommand } from './runs.queries.js';
+import { runForCommand, type StoredComments } from './runs.queries.js';
 
 export class CommentOnRun extends Command<CommentRow> {
   constructor(
@@ -16,6 +16,17 @@ export class CommentOnRun extends Command<CommentRow> {
     super();
   }
 }
+
+/** Clients read all comments of a run in one request. Comments of actions are few: each action ends a phase of the run. */
+const COMMENTS_MOST = 500;
+const COMMENTS_MOST_BYTES = 1_024 * 1_024;
+
+const checkRoom = ({ count, bytes }: StoredComments, body: string): void => {
+  if (count >= COMMENTS_MOST) throw unprocessable(`A run can have at most ${COMMENTS_MOST} comments`, 'body');
+  if (bytes + Buffer.byteLength(body) > COMMENTS_MOST_BYTES) {
+    throw unprocessable(`The comments of a run can have at most ${COMMENTS_MOST_BYTES} bytes together`, 'body');
+  }
+};
 
 @CommandHandler(CommentOnRun)
 export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
@@ -31,6 +42,8 @@ export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
       load: async () => {
         const found = await runForCommand(this.store.database, actor, id);
         authorize(actor, 'CommentRun', found);
+        // The append checks the run's version, so comments that arrive together are counted.
+        checkRoom(found.comments, body);
         return { ...(await this.store.restore(id, run, found.snapshot)), found };
       },
       command: () => commentOf(comment, body, actor),

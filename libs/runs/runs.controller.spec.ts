@@ -298,6 +298,27 @@ describe('what is told of a run', () => {
     }
   });
 
+  it('are 500 comments and 1 MiB of them at most, because clients read all of them in one request', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    const comment = async (body: string) =>
+      await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body }));
+    const seed = (count: number, bytes: number) =>
+      server.database.rows(sql`
+        insert into run_comments (id, run, workspace, organization, run_event, version, body, author, created_at)
+        select 'wsc-full' || n, r.id, r.workspace, r.organization, '', 1000 + n, repeat('x', ${bytes}::integer), '{}', now()
+          from runs r, generate_series(1, ${count}::integer) n where r.id = ${run}`);
+    const clear = () => server.database.rows(sql`delete from run_comments where id like 'wsc-full%'`);
+    await seed(499, 1);
+    answered(await comment('the last one'), 201);
+    expect(answered(await comment('one more'), 422).text).toContain('A run can have at most 500 comments');
+    await clear();
+    await seed(1, 1_048_500);
+    expect(answered(await comment('é'.repeat(40)), 422).text).toContain('at most 1048576 bytes together');
+    answered(await act(run, 'cancel', { comment: 'still with an action' }), 202);
+    await clear();
+    answered(await comment('é'.repeat(40)), 201);
+  });
+
   it('is its history, with who did it', async () => {
     const run = await makeRun(server, await aWorkspace(), { message: 'why' });
     await reported(run, 'planning', 'planned');

@@ -108,7 +108,15 @@ export const mayExecute = (pool: string): Sql => sql`exists (
   select 1 from agent_pools ap where ap.id = ${pool} and ${SERVES_WORKSPACE})`;
 
 /** What a decision about a run needs to know besides the run's own state. */
+/** How much the comments of a run take. */
+export type StoredComments = { readonly count: number; readonly bytes: number };
+
+const COMMENTS = sql.raw(`(
+  select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(c.body)), 0))
+    from run_comments c where c.run = r.id)`);
+
 export type RunForCommand = Place & {
+  readonly comments: StoredComments;
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
@@ -123,7 +131,7 @@ export type RunForCommand = Place & {
 export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
   const row = await database.row<RunForCommand>(sql`
     select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
-           ${snapshotAt('r.id')} as snapshot, ${lockSnapshot(actor)} as "workspaceSnapshot",
+           ${snapshotAt('r.id')} as snapshot, ${lockSnapshot(actor)} as "workspaceSnapshot", ${COMMENTS} as comments,
            ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
       from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
   if (!row) throw notFound();
