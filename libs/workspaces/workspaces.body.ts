@@ -93,16 +93,17 @@ const attributes = z.object({
   'migration-environment': refused('there is no legacy environment to migrate from'),
 });
 
-const relationships = z
-  .object({
-    'agent-pool': toOneInput,
-    project: toOneInput,
-    tags: flatTagsInput.nullish(),
-    'tag-bindings': tagBindingsInput,
-    'remote-state-consumers': ignored('has its own endpoint, `/workspaces/:id/relationships/remote-state-consumers`'),
-    'ssh-key': ignored('has its own endpoint, `/workspaces/:id/relationships/ssh-key`'),
-  })
-  .nullish();
+const ownEndpoint = (name: string): string => `has its own endpoint, \`/workspaces/:id/relationships/${name}\``;
+
+const related = {
+  'agent-pool': toOneInput,
+  project: toOneInput,
+  tags: flatTagsInput.nullish(),
+  'tag-bindings': tagBindingsInput,
+  'remote-state-consumers': ignored(ownEndpoint('remote-state-consumers')),
+  'ssh-key': ignored(ownEndpoint('ssh-key')),
+};
+const relationships = z.object(related).nullish();
 
 const SAID_ONCE = 'is set when the workspace is created';
 
@@ -113,7 +114,7 @@ export const updateBody = resourceBody(
     .extend({ 'source-name': ignored(SAID_ONCE), 'source-url': ignored(SAID_ONCE) })
     .nullish()
     .transform((given): Attributes => given ?? {}),
-  relationships,
+  z.object({ ...related, tags: ignored(ownEndpoint('tags'), flatTagsInput.nullish()) }).nullish(),
 );
 
 export const movedBody = identifiersBody('workspaces');
