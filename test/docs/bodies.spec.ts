@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
+import { membersOf } from './body-members.js';
 import { RESOURCES, type RequestBody } from './requests.js';
+import { sampledRequests, type Sample, type SampledRequest } from './samples.js';
 
 const requests = Object.entries(RESOURCES).flatMap(([resource, { requests: each }]) =>
   each.map((request): RequestBody & { readonly label: string } => ({
@@ -43,5 +45,51 @@ const schemasThatParse = async (route: string): Promise<string[]> => {
 describe('the body of a request', () => {
   it.each(sent)('of %s is parsed by the schema of “%s”', async (route, label) => {
     expect(await schemasThatParse(route)).toEqual([label]);
+  });
+});
+
+const SHOWN = ['supported', 'kept'];
+
+const namesIn = (values: object, prefix = ''): string[] =>
+  Object.entries(values).flatMap(([name, value]) => [
+    prefix + name,
+    ...(typeof value === 'object' && !Array.isArray(value) ? namesIn(value as object, `${prefix}${name}.`) : []),
+  ]);
+
+const membersIn = ({ attributes = {}, relationships = {} }: Sample): string[] => [
+  ...namesIn(attributes),
+  ...Object.keys(relationships).map((name) => `relationships.${name}`),
+];
+
+/** Members of the body that the server supports or keeps and that no sample has. */
+const missingIn = ({ label, samples, hidden = [] }: SampledRequest): string[] => {
+  const body = requests.find((request) => request.label === label)?.body;
+  if (!body) throw new Error(`no request is labelled ${label}`);
+  const sampled = new Set([...samples.flatMap(membersIn), ...hidden]);
+  return [...membersOf(body)]
+    .filter(([name, { treatment }]) => SHOWN.includes(treatment) && !sampled.has(name))
+    .map(([name]) => name);
+};
+
+const without = (values: object, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+
+const expectShown = async ({ label, send, hidden = [] }: SampledRequest, sample: Sample): Promise<void> => {
+  const { attributes = {}, relationships = {}, shows = {} } = sample;
+  const { status, body, text } = await send({ attributes, ...(sample.relationships ? { relationships } : {}) });
+  expect({ label, refusal: status < 300 ? null : text }).toEqual({ label, refusal: null });
+  expect({ label, relationships: {}, ...body.data }).toMatchObject({
+    label,
+    attributes: { ...without(attributes, hidden), ...shows.attributes },
+    relationships: shows.relationships ?? relationships,
+  });
+};
+
+describe('members that are supported or kept', () => {
+  it('are shown with the values that were sent, by the documents of resources with settings', async () => {
+    for (const request of await sampledRequests(server)) {
+      expect({ request: request.label, missing: missingIn(request) }).toEqual({ request: request.label, missing: [] });
+      for (const sample of request.samples) await expectShown(request, sample);
+    }
   });
 });

@@ -1,0 +1,530 @@
+import {
+  answered,
+  flatTags,
+  makeAgentPool,
+  makeConfigurationVersion,
+  makeProject,
+  makeReservedTagKey,
+  makeTeam,
+  makeWorkspace,
+  related,
+  resource,
+} from '../support/seeds.js';
+import type { Answer, Api } from '../support/server.js';
+
+/** What a request sends, with values that differ from the defaults. */
+export type Sample = {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, unknown>>;
+  /** What the document has instead of the attributes and relationships that were sent. */
+  readonly shows?: { readonly attributes?: object; readonly relationships?: object };
+};
+
+export type SampledRequest = {
+  /** The resource and the request, as in requests.ts. */
+  readonly label: string;
+  readonly send: (sample: Sample) => Promise<Answer>;
+  /** Together they have every member that the server supports or keeps, without those in `hidden`. */
+  readonly samples: readonly Sample[];
+  /** Members that no document shows, or not by this name. */
+  readonly hidden?: readonly string[];
+};
+
+const ORGANIZATIONS = '/api/v2/organizations';
+const ACME = `${ORGANIZATIONS}/acme`;
+
+const one = (type: string, id: string) => ({ data: { type, id } });
+
+const bindings = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+
+let names = 0;
+const unique = (): string => `sample-${(names += 1)}`;
+
+const without = (values: object, ...keys: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)));
+
+const workspaceSamples = (pool: string, project: string): Sample[] => [
+  {
+    attributes: {
+      name: unique(),
+      'allow-destroy-plan': false,
+      'assessments-enabled': true,
+      'auto-apply': true,
+      'auto-apply-run-trigger': true,
+      'auto-destroy-at': '2030-01-01T00:00:00.000Z',
+      description: 'sent',
+      'execution-mode': 'local',
+      'file-triggers-enabled': false,
+      'global-remote-state': true,
+      'inherits-project-auto-destroy': false,
+      'queue-all-runs': true,
+      'setting-overwrites': { 'execution-mode': true, 'agent-pool': true },
+      'speculative-enabled': false,
+      'structured-run-output-enabled': false,
+      'terraform-version': '1.9.0',
+      'trigger-patterns': ['a/**'],
+      'vcs-repo': {
+        identifier: 'acme/net',
+        'oauth-token-id': 'ot-1',
+        branch: 'main',
+        'ingress-submodules': true,
+        'tags-regex': 'v.*',
+      },
+      'working-directory': 'net',
+    },
+    relationships: {
+      project: one('projects', project),
+      'tag-bindings': bindings,
+    },
+    shows: { attributes: { 'tag-names': ['env'] }, relationships: { project: one('projects', project) } },
+  },
+  {
+    attributes: {
+      name: unique(),
+      'auto-destroy-activity-duration': '14d',
+      'iac-version': '1.9.1',
+      operations: false,
+      'project-remote-state': true,
+      'trigger-prefixes': ['b'],
+      'vcs-repo': { identifier: 'acme/net', 'vcs-app-installation-id': 'ghain-1' },
+    },
+    shows: { attributes: { 'execution-mode': 'local', 'vcs-repo': { 'github-app-installation-id': 'ghain-1' } } },
+  },
+  {
+    attributes: {
+      name: unique(),
+      'agent-pool-id': pool,
+      'execution-mode': 'agent',
+      'vcs-repo': { identifier: 'acme/net', 'github-app-installation-id': 'ghain-2' },
+    },
+    shows: { relationships: { 'agent-pool': one('agent-pools', pool) } },
+  },
+  {
+    attributes: { name: unique(), 'execution-mode': 'agent' },
+    relationships: { 'agent-pool': one('agent-pools', pool) },
+  },
+];
+
+const workspaceRequests = (api: Api, pool: string, project: string): SampledRequest[] => {
+  const onlyAtFirst: Sample = {
+    attributes: { name: unique(), 'source-name': 'shop', 'source-url': 'https://shop.test' },
+    relationships: { tags: flatTags('flat') },
+    shows: { attributes: { 'tag-names': ['flat'] }, relationships: {} },
+  };
+  return [
+    {
+      label: 'workspaces, create',
+      send: (sample) => api.post(`${ACME}/workspaces`, { data: { type: 'workspaces', ...sample } }),
+      samples: [onlyAtFirst, ...workspaceSamples(pool, project)],
+      hidden: ['agent-pool-id'],
+    },
+    {
+      label: 'workspaces, update',
+      send: async (sample) =>
+        api.patch(`/api/v2/workspaces/${await makeWorkspace(api, 'acme', unique())}`, {
+          data: { type: 'workspaces', ...sample },
+        }),
+      samples: workspaceSamples(pool, project),
+      hidden: ['agent-pool-id'],
+    },
+  ];
+};
+
+const projectSamples = (pool: string): Sample[] => [
+  {
+    attributes: {
+      name: unique(),
+      description: 'sent',
+      'auto-destroy-activity-duration': '14d',
+      'default-execution-mode': 'agent',
+      'default-agent-pool-id': pool,
+      'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true },
+    },
+    shows: { relationships: { 'default-agent-pool': one('agent-pools', pool) } },
+  },
+  {
+    attributes: {
+      name: unique(),
+      'default-execution-mode': 'agent',
+      'setting-overwrites': { 'execution-mode': true, 'agent-pool': true },
+    },
+    relationships: { 'default-agent-pool': one('agent-pools', pool) },
+    shows: {
+      attributes: { 'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true } },
+    },
+  },
+];
+
+const projectRequests = (api: Api, pool: string): SampledRequest[] => [
+  {
+    label: 'projects, create',
+    send: (sample) => api.post(`${ACME}/projects`, { data: { type: 'projects', ...sample } }),
+    samples: projectSamples(pool),
+    hidden: ['default-agent-pool-id', 'relationships.tag-bindings'],
+  },
+  {
+    label: 'projects, update',
+    send: async (sample) =>
+      api.patch(`/api/v2/projects/${await makeProject(api, 'acme', unique())}`, {
+        data: { type: 'projects', ...sample },
+      }),
+    samples: projectSamples(pool),
+    hidden: ['default-agent-pool-id', 'relationships.tag-bindings'],
+  },
+];
+
+const organizationSample = (): Sample => ({
+  attributes: {
+    name: unique(),
+    email: 'sent@acme.test',
+    'aggregated-commit-status-enabled': false,
+    'allow-force-delete-workspaces': false,
+    'assessments-enforced': true,
+    'collaborator-auth-policy': 'two_factor_mandatory',
+    'cost-estimation-enabled': true,
+    'default-execution-mode': 'local',
+    'max-ttl-enabled': true,
+    'owners-team-saml-role-id': 'saml-1',
+    'public-provider-curation-enabled': false,
+    'send-passing-statuses-for-untriggered-speculative-plans': true,
+    'session-remember': 9,
+    'session-timeout': 8,
+    'speculative-plan-management-enabled': false,
+    'user-tokens-enabled': false,
+  },
+});
+
+const newOrganization = async (api: Api): Promise<{ readonly path: string; readonly pool: string }> => {
+  const name = unique();
+  answered(await api.post(ORGANIZATIONS, resource('organizations', { name, email: 'ops@acme.test' })), 201);
+  return { path: `${ORGANIZATIONS}/${name}`, pool: await makeAgentPool(api, name, 'pool') };
+};
+
+const organizationRequests = async (api: Api): Promise<SampledRequest[]> => {
+  const { path, pool } = await newOrganization(api);
+  const inMode = { 'default-execution-mode': 'agent' };
+  const ofPool = { 'default-agent-pool': one('agent-pools', pool) };
+  return [
+    {
+      label: 'organizations, create',
+      send: (sample) => api.post(ORGANIZATIONS, { data: { type: 'organizations', ...sample } }),
+      samples: [organizationSample()],
+      // A new organization has no agent pools.
+      hidden: ['default-agent-pool-id', 'relationships.default-agent-pool'],
+    },
+    {
+      label: 'organizations, update',
+      send: (sample) => api.patch(path, { data: { type: 'organizations', ...sample } }),
+      samples: [
+        { attributes: { ...inMode, 'default-agent-pool-id': pool }, shows: { relationships: ofPool } },
+        { attributes: inMode, relationships: ofPool },
+        organizationSample(),
+      ],
+      hidden: ['default-agent-pool-id'],
+    },
+  ];
+};
+
+const teamSample = (): Sample => ({
+  attributes: {
+    name: unique(),
+    'allow-member-token-management': false,
+    'organization-access': Object.fromEntries(
+      [
+        'access-secret-teams',
+        'delegate-policy-overrides',
+        'manage-agent-pools',
+        'manage-membership',
+        'manage-modules',
+        'manage-organization-access',
+        'manage-policies',
+        'manage-policy-overrides',
+        'manage-projects',
+        'manage-providers',
+        'manage-run-tasks',
+        'manage-teams',
+        'manage-vcs-settings',
+        'manage-workspaces',
+        'read-projects',
+        'read-workspaces',
+      ].map((right) => [right, true]),
+    ),
+    'sso-team-id': 'sso-1',
+    visibility: 'organization',
+  },
+});
+
+const teamRequests = (api: Api): SampledRequest[] => [
+  {
+    label: 'teams, create',
+    send: (sample) => api.post(`${ACME}/teams`, { data: { type: 'teams', ...sample } }),
+    samples: [teamSample()],
+  },
+  {
+    label: 'teams, update',
+    send: async (sample) =>
+      api.patch(`/api/v2/teams/${await makeTeam(api, 'acme', unique())}`, { data: { type: 'teams', ...sample } }),
+    samples: [teamSample()],
+  },
+];
+
+const ON_WORKSPACE = {
+  access: 'custom',
+  'policy-overrides': true,
+  'run-tasks': true,
+  runs: 'plan',
+  'sentinel-mocks': 'read',
+  'state-versions': 'read-outputs',
+  variables: 'write',
+  'workspace-locking': true,
+};
+
+const ON_PROJECT = {
+  access: 'custom',
+  'project-access': { settings: 'update', teams: 'read', 'variable-sets': 'write' },
+  'workspace-access': {
+    ...without(ON_WORKSPACE, 'access', 'workspace-locking'),
+    create: true,
+    delete: true,
+    locking: true,
+    move: true,
+  },
+};
+
+/** Requests for what teams may do on a workspace or a project. */
+const accessRequests = (
+  api: Api,
+  owners: 'projects' | 'workspaces',
+  makeOwner: () => Promise<string>,
+  attributes: Readonly<Record<string, unknown>>,
+): SampledRequest[] => {
+  const type = `team-${owners}`;
+  const related = async () => ({
+    team: one('teams', await makeTeam(api, 'acme', unique())),
+    [owners.slice(0, -1)]: one(owners, await makeOwner()),
+  });
+  const create = async (sample: Sample) =>
+    api.post(`/api/v2/${type}`, { data: { type, relationships: await related(), ...sample } });
+  return [
+    {
+      label: `${type}, create`,
+      send: create,
+      samples: [{ attributes }],
+      // They say what the document is about.
+      hidden: ['relationships.team', `relationships.${owners.slice(0, -1)}`],
+    },
+    {
+      label: `${type}, update`,
+      send: async (sample) => {
+        const { id } = answered(await create({ attributes: { access: 'read' } }), 201).body.data;
+        return api.patch(`/api/v2/${type}/${id}`, { data: { type, ...sample } });
+      },
+      samples: [{ attributes }],
+    },
+  ];
+};
+
+const agentPoolRequests = (api: Api, workspaces: readonly string[], project: string): SampledRequest[] => {
+  const [allowed = '', excluded = ''] = workspaces;
+  const sample = (): Sample => ({
+    attributes: { name: unique(), 'organization-scoped': false, 'remote-runs-enabled': true },
+    relationships: {
+      'allowed-projects': related('projects', project),
+      'allowed-workspaces': related('workspaces', allowed),
+      'excluded-workspaces': related('workspaces', excluded),
+    },
+  });
+  return [
+    {
+      label: 'agent-pools, create',
+      send: (sent) => api.post(`${ACME}/agent-pools`, { data: { type: 'agent-pools', ...sent } }),
+      samples: [sample()],
+    },
+    {
+      label: 'agent-pools, update',
+      send: async (sent) =>
+        api.patch(`/api/v2/agent-pools/${await makeAgentPool(api, 'acme', unique())}`, {
+          data: { type: 'agent-pools', ...sent },
+        }),
+      samples: [sample()],
+    },
+  ];
+};
+
+const variableSample = (): Sample => ({
+  attributes: {
+    key: unique(),
+    value: '{}',
+    description: 'sent',
+    category: 'terraform',
+    hcl: true,
+    sensitive: false,
+  },
+});
+
+const variableRequests = (api: Api, workspace: string): SampledRequest[] => {
+  const path = `/api/v2/workspaces/${workspace}/vars`;
+  const create = (sample: Sample) => api.post(path, { data: { type: 'vars', ...sample } });
+  const secret = { attributes: { sensitive: true, value: 'hidden' }, shows: { attributes: { value: null } } };
+  return [
+    { label: 'vars, create', send: create, samples: [variableSample()] },
+    {
+      label: 'vars, update',
+      send: async (sample) => {
+        const { id } = answered(await create({ attributes: { key: unique(), category: 'env' } }), 201).body.data;
+        return api.patch(`${path}/${id}`, { data: { type: 'vars', ...sample } });
+      },
+      samples: [variableSample(), secret],
+    },
+  ];
+};
+
+const variableSetRequests = (api: Api, workspace: string, project: string): SampledRequest[] => {
+  const create = (sample: Sample) => api.post(`${ACME}/varsets`, { data: { type: 'varsets', ...sample } });
+  const parent = one('projects', project);
+  const applied = {
+    workspaces: related('workspaces', workspace),
+    projects: related('projects', project),
+  };
+  const vars = { data: [{ type: 'vars', attributes: { key: 'region', value: 'eu', category: 'env' } }] };
+  const whole = (): Sample => ({
+    attributes: { name: unique(), description: 'sent', global: true, priority: true },
+  });
+  return [
+    {
+      label: 'varsets, create',
+      send: create,
+      samples: [
+        whole(),
+        {
+          attributes: { name: unique() },
+          relationships: { ...applied, vars },
+          shows: { attributes: { 'var-count': 1 }, relationships: applied },
+        },
+        { attributes: { name: unique() }, relationships: { parent } },
+      ],
+    },
+    {
+      label: 'varsets, update',
+      send: async (sample) => {
+        const { id } = answered(await create({ attributes: { name: unique() } }), 201).body.data;
+        return api.patch(`/api/v2/varsets/${id}`, { data: { type: 'varsets', ...sample } });
+      },
+      samples: [whole(), { relationships: { ...applied, vars }, shows: { relationships: applied } }],
+      // The parent of a set cannot change.
+      hidden: ['relationships.parent'],
+    },
+  ];
+};
+
+const TOKEN = { description: 'sent', 'expired-at': '2030-01-01T00:00:00.000Z' };
+
+const tokenRequests = async (api: Api, pool: string): Promise<SampledRequest[]> => {
+  const team = await makeTeam(api, 'acme', unique());
+  const request = (name: string, path: string, attributes: NonNullable<Sample['attributes']>): SampledRequest => ({
+    label: `authentication-tokens, ${name}`,
+    send: (sample) => api.post(`/api/v2/${path}`, { data: { type: 'authentication-tokens', ...sample } }),
+    samples: [{ attributes }],
+  });
+  return [
+    request('of a user or an organization', 'organizations/acme/authentication-token', TOKEN),
+    request('legacy, of a team', `teams/${team}/authentication-token`, without(TOKEN, 'description')),
+    request('of a team', `teams/${team}/authentication-tokens`, TOKEN),
+    request('of an agent pool', `agent-pools/${pool}/authentication-tokens`, TOKEN),
+  ];
+};
+
+const RUN = {
+  message: 'sent',
+  'allow-config-generation': true,
+  'allow-empty-apply': true,
+  'auto-apply': true,
+  'debugging-mode': true,
+  'invoke-action-addrs': ['action.a.b'],
+  'is-destroy': true,
+  'policy-paths': ['./policies'],
+  refresh: false,
+  'replace-addrs': ['aws_c.d[0]'],
+  'target-addrs': ['aws_a.b'],
+  variables: [{ key: 'region', value: '"eu"' }],
+};
+
+const runRequests = async (api: Api, workspace: string): Promise<SampledRequest[]> => {
+  const configuration = await makeConfigurationVersion(api, workspace);
+  return [
+    {
+      label: 'configuration-versions, create',
+      send: (sample) =>
+        api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, {
+          data: { type: 'configuration-versions', ...sample },
+        }),
+      samples: [{ attributes: { 'auto-queue-runs': false, speculative: true, provisional: true } }],
+    },
+    {
+      label: 'runs, create',
+      send: ({ attributes, relationships }) =>
+        api.post('/api/v2/runs', {
+          data: {
+            type: 'runs',
+            attributes,
+            relationships: { workspace: one('workspaces', workspace), ...relationships },
+          },
+        }),
+      samples: [
+        { attributes: RUN, relationships: { 'configuration-version': one('configuration-versions', configuration) } },
+        {
+          attributes: { 'plan-only': true, 'terraform-version': '1.13.4' },
+          relationships: { workspace: one('workspaces', workspace) },
+        },
+        { attributes: { 'refresh-only': true } },
+        { attributes: { 'save-plan': true } },
+      ],
+    },
+  ];
+};
+
+const registryRequests = (api: Api): SampledRequest[] => {
+  const providers = `${ACME}/registry-providers`;
+  const identity = (): Record<string, string> => ({ name: unique(), namespace: 'acme', 'registry-name': 'private' });
+  return [
+    {
+      label: 'registry-providers, create',
+      send: (sample) => api.post(providers, { data: { type: 'registry-providers', ...sample } }),
+      samples: [{ attributes: identity() }],
+    },
+    {
+      label: 'reserved-tag-keys, create',
+      send: (sample) => api.post(`${ACME}/reserved-tag-keys`, { data: { type: 'reserved-tag-keys', ...sample } }),
+      samples: [{ attributes: { key: unique(), 'disable-overrides': true } }],
+    },
+    {
+      label: 'reserved-tag-keys, update',
+      send: async (sample) =>
+        api.patch(`/api/v2/reserved-tag-keys/${await makeReservedTagKey(api, 'acme', unique())}`, {
+          data: { type: 'reserved-tag-keys', ...sample },
+        }),
+      samples: [{ attributes: { key: unique(), 'disable-overrides': true } }],
+    },
+  ];
+};
+
+/** Requests with every member that their schemas support or keep, to a server with the organization `acme`. */
+export const sampledRequests = async (api: Api): Promise<SampledRequest[]> => {
+  const pool = await makeAgentPool(api, 'acme', 'pool');
+  const project = await makeProject(api, 'acme', 'Samples');
+  const ofAcme = () => makeWorkspace(api, 'acme', unique());
+  return [
+    ...agentPoolRequests(api, [await ofAcme(), await ofAcme()], project),
+    ...(await organizationRequests(api)),
+    ...projectRequests(api, pool),
+    ...accessRequests(api, 'projects', () => makeProject(api, 'acme', unique()), ON_PROJECT),
+    ...accessRequests(api, 'workspaces', ofAcme, ON_WORKSPACE),
+    ...registryRequests(api),
+    ...(await runRequests(api, await ofAcme())),
+    ...teamRequests(api),
+    ...(await tokenRequests(api, pool)),
+    ...variableRequests(api, await ofAcme()),
+    ...variableSetRequests(api, await ofAcme(), project),
+    ...workspaceRequests(api, pool, project),
+  ];
+};
