@@ -390,6 +390,20 @@ describe('lists and includes', () => {
     expect((await list('')).status).toBe(400);
   });
 
+  it('includes outputs with all digits of their numbers', async () => {
+    const id = await lockedWorkspace(server);
+    const written = aState({ outputs: { a: { value: 'the number', type: 'number' } } }).toString();
+    const bytes = Buffer.from(written.replace('"the number"', '9007199254740993'));
+    await postState(server, id, { state: bytes.toString('base64') }, bytes);
+    await unlock(server, id);
+    for (const path of ['/current-state-version', '']) {
+      const response = await fetch(`${server.url}/api/v2/workspaces/${id}${path}?include=outputs`, {
+        headers: { authorization: `Bearer ${server.adminToken}` },
+      });
+      expect(await response.text()).toContain('"value":9007199254740993');
+    }
+  });
+
   it('include outputs with their values, and who made it; refuse what they do not know', async () => {
     const id = await lockedWorkspace(server);
     const outputs = { a: { value: 1, type: 'number' }, s: { value: 'x', type: 'string', sensitive: true } };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel';
 import { bytesOf } from '#blob-store';
 import { Database } from '#event-store';
+import { parseExactly } from './exact-json.js';
 import {
   HEADER_BYTES,
   indexLengthOf,
@@ -75,7 +76,7 @@ export class OutputValues {
     const values = new Map<string, unknown>();
     let at = 0;
     for await (const value of this.of(fitting)) {
-      values.set(fitting[at] ?? '', JSON.parse((await bytesOf(value)).toString()));
+      values.set(fitting[at] ?? '', parseExactly((await bytesOf(value)).toString()));
       at += 1;
     }
     return values;
