@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { answered, makeOrganization, makeWorkspace, refusalOf } from '../support/seeds.js';
+import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { membersOf } from './body-members.js';
 import { RESOURCES, type RequestBody } from './requests.js';
 import { sampledRequests, type Sample, type SampledRequest } from './samples.js';
@@ -32,12 +32,15 @@ const pathOf = (path: string): string =>
     .replace('/workspaces/:id', `/workspaces/${workspace}`)
     .replaceAll(/:\w+/g, 'nowhere');
 
+const send = (route: string, body: object): Promise<Answer> => {
+  const [method = '', path = ''] = route.split(' ');
+  return server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](pathOf(path), body);
+};
+
 /** Sends an empty object, and returns the schemas of the page that parsed it. */
 const schemasThatParse = async (route: string): Promise<string[]> => {
   const parsers = requests.map(({ label, body }) => ({ label, spy: vi.spyOn(body, 'safeParse') }));
-  const [method = '', path = ''] = route.split(' ');
-  const send = server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'];
-  expect((await send(pathOf(path), {})).status).toBeLessThan(500);
+  expect((await send(route, {})).status).toBeLessThan(500);
   return parsers.flatMap(({ label, spy }) => spy.mock.calls.map(() => label));
 };
 
@@ -45,6 +48,17 @@ const schemasThatParse = async (route: string): Promise<string[]> => {
 describe('the body of a request', () => {
   it.each(sent)('of %s is parsed by the schema of “%s”', async (route, label) => {
     expect(await schemasThatParse(route)).toEqual([label]);
+  });
+});
+
+describe('a list of resources', () => {
+  const isList = ({ body }: RequestBody): boolean =>
+    body.safeParse({ data: [] }).success && !body.safeParse({ data: {} }).success;
+  const lists = requests.filter(isList).flatMap(({ routes }) => routes);
+
+  it.each(lists)('is refused if an entry has neither an id nor attributes, by %s', async (route) => {
+    const [pointer] = refusalOf(await send(route, { data: [{}] }));
+    expect(pointer).toMatch(/^\/data\/0(\/|$)/);
   });
 });
 
