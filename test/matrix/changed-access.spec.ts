@@ -268,6 +268,29 @@ const CHANGES: readonly Change[] = [
     reads: ACTIVE_USERS,
   },
   {
+    is: 'an organization limits the life of tokens',
+    make: async ({ name }) =>
+      answered(
+        await server.patch(`/api/v2/organizations/${name}`, resource('organizations', { 'max-ttl-enabled': true })),
+        200,
+      ),
+    reads: ACTIVE_USERS,
+  },
+  {
+    is: 'an organization changes the limit for tokens of users',
+    make: async ({ name }) =>
+      answered(
+        await server.patch(
+          `/api/v2/organizations/${name}/token-ttl-policies`,
+          resource('organization-token-ttl-policies', {
+            'token-ttl-policies': [{ 'token-type': 'user', 'max-ttl-ms': 60_000 }],
+          }),
+        ),
+        200,
+      ),
+    reads: ACTIVE_USERS,
+  },
+  {
     is: 'an organization is deleted',
     make: async ({ name }) => answered(await server.delete(`/api/v2/organizations/${name}`), 204),
     reads: ACTIVE_USERS,
