@@ -45,6 +45,9 @@ const isUntouched = ({ subjects }: Identity, snapshot: string): Sql => sql`
 /** The subject that stands for all members of an organization, as an SQL expression: what changes the access of all of them. */
 export const membersOf = (organization: Sql): Sql => sql`${organization} || ' members'`;
 
+/** Raises the epoch of a subject: the next request of each caller with that subject reads the caller again (ADR 32). */
+export const raiseEpoch = (subject: Sql): Sql => sql`select access.raise_epoch(${subject})`;
+
 /** For requests that send no other statement that could carry the condition. */
 export const confirm = async (database: Database, actor: Identity): Promise<void> => {
   await database.rows(sql`select ${fresh(actor)}`);

@@ -5,7 +5,7 @@ export * from './authenticate.guard.js';
 export { Authenticator, hashOf } from './authenticator.js';
 export { ChangesAccess } from './changes-access.js';
 export { countRateLimited, type RateLimit } from './metrics.js';
-export { confirm, fresh, isOutdated, membersOf } from './fresh.js';
+export { confirm, fresh, isOutdated, membersOf, raiseEpoch } from './fresh.js';
 export { identityNow } from './identity.queries.js';
 export * from './grants.queries.js';
 export { listOfOrganization, type OrganizationList } from './organization-lists.queries.js';

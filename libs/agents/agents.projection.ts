@@ -1,13 +1,10 @@
-import { sql, type Projection, type Sql } from '#kernel';
-import type { OrganizationEvent, ProjectEvent } from '#organizations';
-import type { WorkspaceEvent } from '#workspaces';
+import { sql, type Projection, type Sql, type OrganizationDeleted, type ProjectDeleted, type WorkspaceDeleted } from '#kernel';
 import type { AgentEvent } from './agent.js';
 import { SCOPES, type AgentPoolEvent, type Scopes } from './agent-pool.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 type TargetDeleted =
-  Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }> | Extract<ProjectEvent, { type: 'ProjectDeleted' }>;
+  WorkspaceDeleted | ProjectDeleted;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',

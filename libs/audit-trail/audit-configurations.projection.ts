@@ -1,9 +1,7 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
 type Switched = Extract<TrailSettingsEvent, { type: 'AuditTrailEnabled' | 'AuditTrailDisabled' }>;
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 export const auditConfigurations: Projection<Switched | OrganizationDeleted> = {
   name: 'audit_configurations',

@@ -1,8 +1,6 @@
-import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
 import { RETENTION_DAYS, type TrailSettingsEvent } from './audit-trail-settings.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 /** What has become too old under the settings until now stays so: it may have been pruned. */
 const keptUntilNow = (time: Timestamp): Sql =>

@@ -1,6 +1,5 @@
-import { sql, type DataOf, type Message, type Recorded, type Sql } from '#kernel';
+import { sql, type DataOf, type Message, type OrganizationDeleted, type Recorded, type Sql } from '#kernel';
 import type { Follower } from '#event-store';
-import type { OrganizationEvent } from '#organizations';
 
 /** What an event means for files: some may be here from now on, or are no longer wanted. `owner`: the stream they go with. */
 export type Turn = { readonly born: string; readonly owner: string } | { readonly gone: string };
@@ -18,7 +17,7 @@ export type Sweep<E extends Message> = {
 
 type Kept = { readonly id: string; readonly owner: string; readonly organization: string };
 
-const ORGANIZATION_DELETED: OrganizationEvent['type'] = 'OrganizationDeleted';
+const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 
 const streamsOf = (events: readonly Recorded[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ stream }) => stream);

@@ -1,9 +1,8 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
 export const auditFactSources: Projection<
-  AuditFactSourceEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>
+  AuditFactSourceEvent | OrganizationDeleted
 > = {
   name: 'audit_fact_sources',
   tables: ['audit_fact_sources'],

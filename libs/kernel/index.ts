@@ -6,6 +6,7 @@ export * from './event-kinds.js';
 export * from './message.js';
 export * from './moments.js';
 export * from './names.js';
+export * from './ownership-events.js';
 export * from './personal.js';
 export * from './ports.js';
 export * from './projection.js';

@@ -1,15 +1,4 @@
-import {
-  checkAll,
-  checkName,
-  conflict,
-  differences,
-  IN_PATHS,
-  isNothing,
-  notFound,
-  unprocessable,
-  type Decider,
-  type Message,
-} from '#kernel';
+import { checkAll, checkName, conflict, differences, IN_PATHS, isNothing, notFound, unprocessable, type Decider, type Message, type OrganizationDeleted } from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 
@@ -79,7 +68,7 @@ export type OrganizationEvent =
   /** In milliseconds, of the types that changed. */
   | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
   /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
-  | Message<'OrganizationDeleted', { name: string }>;
+  | OrganizationDeleted;
 
 export type OrganizationCommand =
   | Message<

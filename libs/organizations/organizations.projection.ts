@@ -1,4 +1,5 @@
-import { sql, type Projection, type Sql, type Timestamp } from '#kernel';
+import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
+import { membersOf, raiseEpoch } from '#access';
 import type { OrganizationEvent } from './organization.js';
 import type { TokenTtlPolicies } from './organizations.queries.js';
 import type { ProjectEvent } from './project.js';
@@ -63,7 +64,7 @@ export const reservedNames: Projection<
   },
 };
 
-export const projects: Projection<ProjectEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>> = {
+export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   name: 'projects',
   tables: ['projects'],
   on: {
@@ -81,5 +82,24 @@ export const projects: Projection<ProjectEvent | Extract<OrganizationEvent, { ty
     ProjectTagUnbound: null,
     ProjectDeleted: (_, { stream }) => sql`delete from projects where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from projects where organization = ${stream}`,
+  },
+};
+
+/** Raises epochs (ADR 32). It has no tables, because epochs only grow and are no view of the log. */
+export const organizationEpochs: Projection<
+  Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationTokenTtlPoliciesChanged' }>
+> = {
+  name: 'organization_epochs',
+  tables: [],
+  on: {
+    // Callers with a token of the organization have its name. The other settings concern the tokens of all members.
+    OrganizationUpdated: ({ changes: { name, userTokensEnabled, maxTtlEnabled } }, { organization }) => [
+      ...(name === undefined ? [] : [raiseEpoch(sql`${organization}`)]),
+      ...(userTokensEnabled === undefined && maxTtlEnabled === undefined
+        ? []
+        : [raiseEpoch(membersOf(sql`${organization}::text`))]),
+    ],
+    OrganizationTokenTtlPoliciesChanged: ({ maxTtls: { user } }, { organization }) =>
+      user === undefined ? null : raiseEpoch(membersOf(sql`${organization}::text`)),
   },
 };

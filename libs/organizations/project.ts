@@ -1,22 +1,4 @@
-import {
-  bindingChanges,
-  checkAll,
-  checkAutoDestroyDuration,
-  checkName,
-  conflict,
-  differences,
-  IN_OWNER,
-  isNothing,
-  MAX_BINDINGS,
-  notFound,
-  unprocessable,
-  withBindings,
-  type BindingChange,
-  type BindingsHow,
-  type Decider,
-  type Message,
-  type Tag,
-} from '#kernel';
+import { bindingChanges, checkAll, checkAutoDestroyDuration, checkName, conflict, differences, IN_OWNER, isNothing, MAX_BINDINGS, notFound, unprocessable, withBindings, type BindingChange, type BindingsHow, type Decider, type Message, type Tag, type ProjectDeleted } from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */
@@ -44,7 +26,7 @@ export type ProjectEvent =
   | Message<'ProjectCreated', { name: string; description: string | null; settings: ProjectSettings }>
   | Message<'ProjectUpdated', { changes: ProjectChanges }>
   | ProjectTagEvent
-  | Message<'ProjectDeleted', { name: string }>;
+  | ProjectDeleted;
 
 /** Tags that workspaces in it inherit, one event for each. Values are empty for a tag without a value. */
 type ProjectTagEvent =

@@ -1,5 +1,4 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { AuthenticationTokenEvent } from './authentication-token.js';
 import type { MembershipEvent } from './membership.js';
 import type { TeamEvent } from './team.js';
@@ -10,7 +9,7 @@ type Source =
   | MembershipEvent
   | TeamEvent
   | AuthenticationTokenEvent
-  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+  | OrganizationDeleted;
 
 export const access: Projection<Source> = {
   name: 'access',

@@ -1,17 +1,15 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent, ProjectEvent } from '#organizations';
-import type { WorkspaceEvent } from '#workspaces';
+import { sql, type Projection, type OrganizationDeleted, type ProjectDeleted, type WorkspaceDeleted } from '#kernel';
 import type { TeamEvent } from './team.js';
 import type { TeamProjectEvent } from './team-project.js';
 import type { TeamWorkspaceEvent } from './team-workspace.js';
 
 /** Access ends with what it is given to, with what it is given on, and with the organization of both. */
-type Ends = Extract<TeamEvent, { type: 'TeamDeleted' }> | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+type Ends = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
 
 export const teamWorkspaces: Projection<
-  TeamWorkspaceEvent | Ends | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>
+  TeamWorkspaceEvent | Ends | WorkspaceDeleted
 > = {
   name: 'team_workspaces',
   tables: ['team_workspaces'],
@@ -28,7 +26,7 @@ export const teamWorkspaces: Projection<
   },
 };
 
-export const teamProjects: Projection<TeamProjectEvent | Ends | Extract<ProjectEvent, { type: 'ProjectDeleted' }>> = {
+export const teamProjects: Projection<TeamProjectEvent | Ends | ProjectDeleted> = {
   name: 'team_projects',
   tables: ['team_projects'],
   on: {

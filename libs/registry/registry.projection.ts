@@ -1,11 +1,9 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import { precedenceOf } from '#provider-release/rules';
 import type { GpgKeyEvent } from './gpg-key.js';
 import type { RegistryProviderEvent } from './registry-provider.js';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',

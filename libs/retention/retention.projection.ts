@@ -1,10 +1,8 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
-import type { WorkspaceEvent } from '#workspaces';
+import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { DataRetentionPolicyEvent } from './data-retention-policy.js';
 
 type OwnerDeleted =
-  Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }> | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+  WorkspaceDeleted | OrganizationDeleted;
 
 export const dataRetentionPolicies: Projection<DataRetentionPolicyEvent | OwnerDeleted> = {
   name: 'data_retention_policies',

@@ -1,7 +1,7 @@
 import { fileSweeper, type BlobStore } from '#blob-store';
 import type { Follower } from '#event-store';
 import { ConfigurationFiles } from './configuration-version.files.js';
-import type { WorkspaceEvent } from '#workspaces';
+import type { WorkspaceDeleted } from '#kernel';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
 
 type Source = Extract<
@@ -23,7 +23,7 @@ export const configurationSweeper = (blobs: BlobStore): Follower => {
   return fileSweeper<Source>({
     name: 'configuration_sweeper',
     table: 'runs.kept_archives',
-    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceEvent['type'],
+    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
       ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ born: stream, owner: workspace }),
       ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ gone: `${stream}/${archive}` }),

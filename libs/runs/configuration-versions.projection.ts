@@ -1,10 +1,8 @@
-import { sql, type DataOf, type Projection, type Sql, type Timestamp } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
-import type { WorkspaceEvent } from '#workspaces';
+import { sql, type DataOf, type Projection, type Sql, type Timestamp, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
 
 type Deleted =
-  Extract<OrganizationEvent, { type: 'OrganizationDeleted' }> | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+  OrganizationDeleted | WorkspaceDeleted;
 
 /** To a status, and when. */
 const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`

@@ -1,6 +1,5 @@
-import { sql, type Projection, type Recorded, type Sql } from '#kernel';
+import { sql, type Projection, type Recorded, type Sql, type WorkspaceDeleted } from '#kernel';
 import { forgetTokens } from '#people/to-people';
-import type { WorkspaceEvent } from '#workspaces';
 import { isFinal } from './run-status.js';
 import type { RunEvent } from './run.js';
 
@@ -24,7 +23,7 @@ const ended = (_: unknown, { stream }: Recorded): Sql => forgetTokens(sql`${stre
  * A run's tokens open nothing from its end on. No tables, for their hashes are no view; listed before the projection that
  * deletes the runs' rows, by which those of a workspace are found. An organization's go with it.
  */
-export const runTokens: Projection<Ending | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>> = {
+export const runTokens: Projection<Ending | WorkspaceDeleted> = {
   name: 'run_tokens',
   tables: [],
   on: {

@@ -1,7 +1,5 @@
-import { sql, type DataOf, type Projection, type Recorded, type Sql } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type DataOf, type Projection, type Recorded, type Sql, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import { forgetSecrets } from '#vault';
-import type { WorkspaceEvent } from '#workspaces';
 import { operationOf } from './run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './run-status.js';
 import { STATUS_AFTER, waitsItsTurn } from './run-state.js';
@@ -9,7 +7,7 @@ import { type RunEvent } from './run.js';
 import { METRIC_TABLES, metricsAfter } from './runs.metrics.js';
 
 type Deleted =
-  Extract<OrganizationEvent, { type: 'OrganizationDeleted' }> | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+  OrganizationDeleted | WorkspaceDeleted;
 
 const TABLES = ['runs', 'workspace_runs', 'run_events', 'run_comments', ...METRIC_TABLES] as const;
 
@@ -70,7 +68,7 @@ const current = (run: string): Sql => sql`
  * Values of variables go with their runs. No tables, for the vault is no view; listed before the projection below, whose
  * rows it finds them by. An organization's are the vault's own affair.
  */
-export const runSecrets: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>> = {
+export const runSecrets: Projection<WorkspaceDeleted> = {
   name: 'run_secrets',
   tables: [],
   on: {

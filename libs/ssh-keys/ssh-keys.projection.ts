@@ -1,9 +1,8 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import { forgetSecrets } from '#vault';
 import type { SshKeyEvent } from './ssh-key.js';
 
-export const sshKeys: Projection<SshKeyEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>> = {
+export const sshKeys: Projection<SshKeyEvent | OrganizationDeleted> = {
   name: 'ssh_keys',
   tables: ['ssh_keys'],
   on: {

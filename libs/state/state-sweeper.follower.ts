@@ -1,3 +1,4 @@
+import type { WorkspaceDeleted } from '#kernel';
 import { fileSweeper, type BlobStore } from '#blob-store';
 import type { Follower } from '#event-store';
 import type { WorkspaceEvent } from '#workspaces';
@@ -15,7 +16,7 @@ export const stateSweeper = (blobs: BlobStore): Follower => {
   return fileSweeper<Source>({
     name: 'state_sweeper',
     table: 'state.kept_files',
-    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceEvent['type'],
+    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
       StateVersionCreated: ({ id }, { stream }) => ({ born: id, owner: stream }),
       StateVersionDiscarded: ({ id }) => ({ gone: id }),

@@ -1,11 +1,9 @@
-import { sql, type Projection, type Sql } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type Sql, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { WorkspaceEvent } from '#workspaces';
 import type { BackingDataEvent } from './backing-data.js';
 import type { StateVersionStatus } from './state-versions.queries.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
-type Deleted = OrganizationDeleted | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+type Deleted = OrganizationDeleted | WorkspaceDeleted;
 type VersionEvent = Extract<
   WorkspaceEvent,
   { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' | 'StateVersionDiscarded' }

@@ -1,9 +1,9 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
+import type { ProjectEvent } from '#organizations';
 
 type Source =
   | Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }>
-  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+  | OrganizationDeleted;
 
 /** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
 export const projectTags: Projection<Source> = {

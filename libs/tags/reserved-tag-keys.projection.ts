@@ -1,9 +1,8 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { ReservedTagKeyEvent } from './reserved-tag-key.js';
 
 export const reservedTagKeys: Projection<
-  ReservedTagKeyEvent | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>
+  ReservedTagKeyEvent | OrganizationDeleted
 > = {
   name: 'reserved_tag_keys',
   tables: ['reserved_tag_keys'],

@@ -1,14 +1,12 @@
-import { sql, type Projection, type Sql } from '#kernel';
-import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import { sql, type Projection, type Sql, type OrganizationDeleted, type ProjectDeleted, type WorkspaceDeleted } from '#kernel';
 import { forgetSecrets } from '#vault';
-import type { WorkspaceEvent } from '#workspaces';
 import { KINDS, type VariableSetEvent } from './variable-set.js';
 import type { VariableEvent } from './variable.js';
 
 type Ending =
-  | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>
-  | Extract<ProjectEvent, { type: 'ProjectDeleted' }>
-  | Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
+  | WorkspaceDeleted
+  | ProjectDeleted
+  | OrganizationDeleted;
 
 const setsOf = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
 

@@ -1,8 +1,7 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 
 /** Has no tables: what it deletes is no view, and is not deleted again when views are made anew. */
-export const vault: Projection<Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>> = {
+export const vault: Projection<OrganizationDeleted> = {
   name: 'vault',
   tables: [],
   on: {

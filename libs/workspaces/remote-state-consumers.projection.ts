@@ -1,10 +1,8 @@
-import { sql, type Projection } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { ConsumerEvent } from './remote-state-consumers.js';
-import type { WorkspaceEvent } from './workspace.js';
 
 type Deleted =
-  Extract<OrganizationEvent, { type: 'OrganizationDeleted' }> | Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+  OrganizationDeleted | WorkspaceDeleted;
 
 export const remoteStateConsumers: Projection<ConsumerEvent | Deleted> = {
   name: 'remote_state_consumers',

@@ -1,21 +1,4 @@
-import {
-  checkAll,
-  checkAutoDestroyDuration,
-  checkName,
-  conflict,
-  differences,
-  IN_OWNER,
-  isNothing,
-  notFound,
-  personIn,
-  Refused,
-  refuseTogether,
-  type DataOf,
-  type Decider,
-  type Message,
-  type Problem,
-  type Tag,
-} from '#kernel';
+import { checkAll, checkAutoDestroyDuration, checkName, conflict, differences, IN_OWNER, isNothing, notFound, personIn, Refused, refuseTogether, type DataOf, type Decider, type Message, type Problem, type Tag, type WorkspaceDeleted } from '#kernel';
 import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {
@@ -66,7 +49,7 @@ export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
   | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
   | Message<'WorkspaceMoved', { from: string; to: string }>
-  | Message<'WorkspaceDeleted', { name: string; project: string; forced: boolean }>
+  | WorkspaceDeleted
   | Message<'WorkspaceSshKeyAssigned', { key: string }>
   | Message<'WorkspaceSshKeyUnassigned', { key: string }>
   | LockEvent

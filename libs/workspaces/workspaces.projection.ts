@@ -1,10 +1,8 @@
-import { sql, type Projection, type Recorded, type Sql, type Tag } from '#kernel';
-import type { OrganizationEvent } from '#organizations';
+import { sql, type Projection, type Recorded, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
 import type { TagEvent } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
 
-type OrganizationDeleted = Extract<OrganizationEvent, { type: 'OrganizationDeleted' }>;
 
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
