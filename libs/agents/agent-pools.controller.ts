@@ -15,7 +15,7 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { relatedWorkspaces } from '#workspaces/to-workspace';
+import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
 import { changesOf, createBody, updateBody } from './agent-pools.body.js';
 import { agentPoolResource } from './agent-pools.document.js';
 import { filterOf } from './agent-pools.filter.js';
@@ -32,6 +32,7 @@ export class AgentPoolsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly workspaces: AgentPoolWorkspaces,
   ) {}
 
   @Get('organizations/:organization/agent-pools')
@@ -84,7 +85,7 @@ export class AgentPoolsController {
 
   private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ workspaces }) => workspaces);
-    return readRelated(this.database, ids.length > 0 ? [relatedWorkspaces(sql`${ids}::text[]`, actor)] : [], actor);
+    return readRelated(this.database, ids.length > 0 ? [this.workspaces.related(sql`${ids}::text[]`, actor)] : [], actor);
   }
 
   private asking(actor: Actor): Asking {

@@ -13,18 +13,15 @@ import {
   pageOf,
   parameter,
   parseBody,
-  toOne,
   typeOf,
   type Document,
   type Page,
   type Query as QueryOf,
-  type Relationship,
-  type Resource,
   text,
 } from '#json-api';
 import { ChangesAccess, CurrentActor, type Actor } from '#access';
 import { Reads } from '#reads';
-import { IssueRunToken } from '#runs/to-runs';
+import { authenticationTokenResource } from './authentication-tokens.document.js';
 import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
 import {
   listTeamTokens,
@@ -33,10 +30,8 @@ import {
   tokenFor,
   type TeamTokenFilter,
   type TokenOwner,
-  type TokenRow,
 } from './authentication-tokens.queries.js';
 import type { PeopleRead } from './reads.events.js';
-import type { IssuedToken } from './authentication-tokens.writes.js';
 import { checkEnd } from './token-lifetime.js';
 
 const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
@@ -94,27 +89,6 @@ const tokenOf = (attributes: { description?: string | null | undefined; 'expired
   const { description: text = null, 'expired-at': end } = attributes;
   return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
 };
-
-/** Of an agent's token clients read a person, as of a run, also where a team has made it. */
-const creatorOf = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
-  type === null ? { data: null } : toOne(kind === 'agent' ? 'users' : type, createdBy);
-
-const resource = (token: TokenRow | IssuedToken): Resource => ({
-  id: token.id,
-  type: 'authentication-tokens',
-  attributes: {
-    'created-at': token.createdAt,
-    'last-used-at': token.lastUsedAt,
-    description: token.description,
-    // Shown once, by the answer that created it; afterwards only its hash exists.
-    token: 'secret' in token ? token.secret : null,
-    'expired-at': token.expiredAt,
-  },
-  relationships: {
-    'created-by': creatorOf(token),
-    ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
-  },
-});
 
 @Controller('api/v2')
 export class AuthenticationTokensController {
@@ -183,7 +157,7 @@ export class AuthenticationTokensController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const list = (page: Page) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
-    return listDocument(request, list, resource);
+    return listDocument(request, list, authenticationTokenResource);
   }
 
   @Get('agent-pools/:id/authentication-tokens')
@@ -200,12 +174,6 @@ export class AuthenticationTokensController {
   @ChangesAccess()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'agent', key: id }, this.tokenIn(agentBody, input), actor);
-  }
-
-  /** For executors: it opens what the run needs, until the run ends (docs/executors.md). */
-  @Post('runs/:id/authentication-tokens')
-  async createOfRun(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(resource(await this.bus.execute(new IssueRunToken(id, actor))));
   }
 
   @Get('organizations/:organization/authentication-token')
@@ -260,7 +228,7 @@ export class AuthenticationTokensController {
     // Clients have no way to ask for the next page: what fits into one is shown.
     const page = pageOf(query, 100);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
-    return pageDocument(rows.map(resource), page, total, request.url);
+    return pageDocument(rows.map(authenticationTokenResource), page, total, request.url);
   }
 
   private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
@@ -268,11 +236,11 @@ export class AuthenticationTokensController {
     const shown = { token: row.id, kind: row.kind, owner: row.owner };
     // Of a user's own token no organization is told.
     await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data: shown });
-    return document(resource(row));
+    return document(authenticationTokenResource(row));
   }
 
   private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
-    return document(resource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
+    return document(authenticationTokenResource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
   }
 }
 

@@ -12,6 +12,7 @@ export {
   type OwnedToken,
   type TokenDestruction,
 } from './authentication-tokens.writes.js';
+export { authenticationTokenResource } from './authentication-tokens.document.js';
 export { relatedTeams, relatedUsers } from './people.related.js';
 export { isHiddenTeam, isSeenTeam, shownSomebody } from './teams.queries.js';
 

@@ -1,18 +1,26 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound } from '#kernel';
 import { EventStore, unchanged } from '#event-store';
-import { contextOf } from '#access';
+import { contextOf, type Actor } from '#access';
 import { newToken, type IssuedToken } from '#people/to-people';
 import { isFinal } from './run-status.js';
 import { run } from './run.js';
 import { authorize } from './runs.handler.js';
 import { runForCommand } from './runs.queries.js';
-import { IssueRunToken } from './to-runs.js';
 
-/** A run may wait for a person for months; who executes it can ask for another. */
+/** A run can wait for a person for months; its executor requests another token then. */
 const LIFE_MS = 24 * 60 * 60 * 1_000;
 
-/** Another one each time: who has lost theirs with the machine that it was on needs one, too. All end with the run. */
+export class IssueRunToken extends Command<IssuedToken> {
+  constructor(
+    readonly run: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Issues a new token at each request, because an executor can lose its token. All of them end with the run. */
 @CommandHandler(IssueRunToken)
 export class IssueRunTokenHandler implements ICommandHandler<IssueRunToken> {
   constructor(

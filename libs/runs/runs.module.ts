@@ -18,6 +18,7 @@ import {
 import { OrganizationCapacityController } from './organization-capacity.controller.js';
 import { PlansController } from './plans.controller.js';
 import { RunEventsController } from './run-events.controller.js';
+import { RunTokensController } from './run-tokens.controller.js';
 import { IssueRunTokenHandler } from './run-tokens.handler.js';
 import { RunRenderer } from './runs.renderer.js';
 import { RunVariables } from './runs.variables.js';
@@ -53,6 +54,7 @@ export class RunsModule {
         OrganizationCapacityController,
         PlansController,
         RunEventsController,
+        RunTokensController,
         RunsController,
         TaskStagesController,
       ],

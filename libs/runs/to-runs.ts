@@ -1,8 +1,5 @@
-import { Command } from '@nestjs/cqrs';
 import { sql, type Sql } from '#kernel';
-import type { Actor } from '#access';
 import { writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
-import type { IssuedToken } from '#people/to-people';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { inUse, isInUse } from './configuration-versions.queries.js';
 
@@ -10,16 +7,6 @@ import { inUse, isInUse } from './configuration-versions.queries.js';
 export { STATUS_AFTER, waitsItsTurn } from './run-state.js';
 export { FINAL_STATUSES, RUN_STATUSES, type RunStatus } from './run-status.js';
 export { COUNTED, MEASURES, METRICS, WINDOW } from './runs.metrics.js';
-
-/** A token for a run. People keep it with all others; whose the run is to execute is known here alone. */
-export class IssueRunToken extends Command<IssuedToken> {
-  constructor(
-    readonly run: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
 
 /**
  * Over the row `v` of configuration_versions: whether it is the current one of its workspace, the newest that is uploaded,

@@ -1,11 +1,13 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { AgentPoolWorkspaces } from '#agents/to-agents';
 import { BindToWorkspaceHandler } from './bind-to-workspace.handler.js';
 import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js';
 import { MoveWorkspacesHandler } from './moves.handler.js';
 import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
+import { relatedWorkspaces } from './workspaces.related.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import {
   CreateWorkspaceHandler,
@@ -26,7 +28,7 @@ export class WorkspacesModule {
   static with({ toolReleases, globalRemoteState }: WorkspacesOptions): DynamicModule {
     return {
       module: WorkspacesModule,
-      // Runs ask which release a workspace's constraint stands for.
+      // Runs resolve version constraints with ToolReleases; agent pools include workspaces.
       global: true,
       imports: [CqrsModule],
       controllers: [RemoteStateConsumersController, WorkspacesController],
@@ -39,10 +41,11 @@ export class WorkspacesModule {
         MoveWorkspacesHandler,
         TagWorkspacesHandler,
         WorkspacesHandler,
+        { provide: AgentPoolWorkspaces, useValue: { related: relatedWorkspaces } satisfies AgentPoolWorkspaces },
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },
         { provide: ToolReleases, useValue: new ToolReleases(toolReleases) },
       ],
-      exports: [ToolReleases],
+      exports: [AgentPoolWorkspaces, ToolReleases],
     };
   }
 }

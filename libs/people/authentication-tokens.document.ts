@@ -1,0 +1,24 @@
+import { toOne, type Relationship, type Resource } from '#json-api';
+import type { TokenRow } from './authentication-tokens.queries.js';
+import type { IssuedToken } from './authentication-tokens.writes.js';
+
+/** Clients expect a user as creator of an agent's token, even if a team created it. */
+const creatorOf = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
+  type === null ? { data: null } : toOne(kind === 'agent' ? 'users' : type, createdBy);
+
+export const authenticationTokenResource = (token: TokenRow | IssuedToken): Resource => ({
+  id: token.id,
+  type: 'authentication-tokens',
+  attributes: {
+    'created-at': token.createdAt,
+    'last-used-at': token.lastUsedAt,
+    description: token.description,
+    // Only the answer that creates a token has its text; Cadastre keeps a hash.
+    token: 'secret' in token ? token.secret : null,
+    'expired-at': token.expiredAt,
+  },
+  relationships: {
+    'created-by': creatorOf(token),
+    ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
+  },
+});

@@ -1,0 +1,17 @@
+import { Controller, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CurrentActor, type Actor } from '#access';
+import { document, type Document } from '#json-api';
+import { authenticationTokenResource } from '#people/to-people';
+import { IssueRunToken } from './run-tokens.handler.js';
+
+@Controller('api/v2')
+export class RunTokensController {
+  constructor(private readonly bus: CommandBus) {}
+
+  /** For executors. The token has the permissions that the run needs and ends with the run (docs/executors.md). */
+  @Post('runs/:id/authentication-tokens')
+  async create(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return document(authenticationTokenResource(await this.bus.execute(new IssueRunToken(id, actor))));
+  }
+}
