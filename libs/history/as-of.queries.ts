@@ -1,28 +1,20 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
+import type { PastSubject } from '#json-api';
 import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
-
-/**
- * The subject of a statement: a workspace or project, an organization by its id, or an organization or something in it by the
- * names at that time.
- */
-export type About =
-  | { readonly id: string }
-  | { readonly organizationId: string }
-  | { readonly organization: string; readonly name?: string };
 
 /** Whatever was ever called so. */
 const everNamed = (name: string): Sql =>
   sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
 
 /** The organizations that it can be in: all else of the past is left alone. */
-const placesOf = (about: About): Sql => {
+const placesOf = (about: PastSubject): Sql => {
   if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
   return 'id' in about
     ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
     : everNamed(about.organization);
 };
 
-const isNamed = (about: About): Sql =>
+const isNamed = (about: PastSubject): Sql =>
   !('organization' in about) || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
 
 type TagSince = 'key' | 'value';
@@ -60,17 +52,14 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
      from ${tagVersion(at, subject, 'value')}) as set_by`;
 
 /**
- * What stands before a statement about workspaces, so that the same statement tells how they were: under the names of the
- * tables that it reads come rows of the past. Nothing where `at` is null. Permissions are asked of the present, which has
- * its tables by their schema (libs/access/grants.queries.ts).
+ * Returns the common table expressions to put before a statement about workspaces, so that it reads the past: under the names
+ * of its tables come their rows at that time. Permissions are those of the present; their tables are named with their
+ * schema (libs/access/grants.queries.ts).
  *
- * Each subject that there was has its last version of then beside it, by a subquery whose limit tells the planner that it
- * is one. A list looks up every workspace that its organization had, whatever it shows of them.
+ * Each subject has its last version before that time beside it, by a subquery whose limit tells the planner that there is
+ * only one. A list reads every workspace that its organization had, whatever it shows of them.
  */
-export const asOf = (at: Timestamp | null, about: About): Sql =>
-  at === null
-    ? sql.empty
-    : sql`
+export const viewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
   with past as not materialized (
     select birth.subject, birth.type as born, birth.organization, birth.since as created_at, was.data
       from history_versions birth
@@ -80,7 +69,7 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
                  where subject = birth.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
           join history_versions f on f.subject = h.subject and f.ordinal = h.frame
          where h.data is not null limit 1) was
-     where birth.ordinal = 1 and birth.organization = any (array(${placesOf(about)}))),
+     where birth.ordinal = 1 and birth.organization = any (array(${placesOf(subject)}))),
   organizations as not materialized (
     select subject as id, data ->> 'name' as name, data ->> 'email' as email, data ->> 'featureSet' as feature_set,
            data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
@@ -100,7 +89,7 @@ export const asOf = (at: Timestamp | null, about: About): Sql =>
            data ->> 'currentStateVersion' as current_state_version, (data ->> 'resourceCount')::integer as resource_count,
            (data ->> 'createdAt')::timestamptz as created_at, (data ->> 'updatedAt')::timestamptz as updated_at,
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
-      from past where born = 'WorkspaceCreated' and ${isNamed(about)}),
+      from past where born = 'WorkspaceCreated' and ${isNamed(subject)}),
   workspace_counts as not materialized (
     select organization, project, count(*) as workspaces from workspaces group by organization, project),
   workspace_tags as not materialized (

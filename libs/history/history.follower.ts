@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
 import { caughtUp, type Database, type Follower, type Session } from '#event-store';
+import type { PresentSubject } from '#json-api';
 import { Chronicle, type RunFacts } from './chronicle.js';
 import { changesBy, MEANINGFUL, namedBy } from './history.sentences.js';
 import type { Told } from './sentences.js';
@@ -35,10 +36,7 @@ export const historyFollower: Follower = {
   },
 };
 
-/** A workspace, a project, or an organization by its present name. */
-export type Subject = { readonly workspace: string } | { readonly project: string } | { readonly organization: string };
-
-const organizationOf = (subject: Subject): Sql => {
+const organizationOf = (subject: PresentSubject): Sql => {
   if ('workspace' in subject) return sql`(select organization from workspaces where id = ${subject.workspace})`;
   if ('project' in subject) return sql`(select organization from projects where id = ${subject.project})`;
   return sql`(select id from organizations where name = ${subject.organization})`;
@@ -48,7 +46,7 @@ const organizationOf = (subject: Subject): Sql => {
  * Resolves when the history has all that was written before the call: of the subject's organization, or of all
  * organizations if the subject does not exist any more.
  */
-export const historyCaughtUp = (database: Database, subject: Subject): Promise<void> =>
+export const historyCaughtUp = (database: Database, subject: PresentSubject): Promise<void> =>
   caughtUp(database, NAME, { only: MEANINGFUL, organization: organizationOf(subject) });
 
 const KEY_DELETED = 'SshKeyDeleted';

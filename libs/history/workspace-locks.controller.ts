@@ -2,9 +2,17 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, type Document, type Listed, type Page, type Query as QueryOf } from '#json-api';
+import {
+  pageDocument,
+  pageOf,
+  type Document,
+  type Listed,
+  type Page,
+  type PresentSubject,
+  type Query as QueryOf,
+} from '#json-api';
 import { Clock } from '#kernel';
-import { historyCaughtUp, type Subject } from './history.follower.js';
+import { historyCaughtUp } from './history.follower.js';
 import { workspaceLockResource } from './workspace-locks.document.js';
 import { listHeldLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
 
@@ -41,7 +49,7 @@ export class WorkspaceLocksController {
   private async page(
     query: QueryOf,
     { url }: FastifyRequest,
-    subject: Subject,
+    subject: PresentSubject,
     list: (page: Page) => Promise<Listed<WorkspaceLockRow>>,
   ): Promise<Document> {
     const page = pageOf(query);

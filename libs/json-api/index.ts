@@ -5,6 +5,7 @@ export * from './inputs.js';
 export * from './media-type.js';
 export * from './page-within.js';
 export * from './paging.js';
+export * from './point-in-time.js';
 export * from './refused.filter.js';
 export * from './related.js';
 export * from './treatments.js';

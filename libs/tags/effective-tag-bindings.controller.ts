@@ -1,27 +1,29 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { asOfIn } from '#history/to-history';
-import { document, type Document, type Query as QueryOf } from '#json-api';
+import { document, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
 import { effectiveTagBindingResource } from './tag-bindings.document.js';
 import { bindingsOfProject, bindingsOfWorkspace } from './tag-bindings.queries.js';
 
 /** What counts: what workspaces bind themselves, and what they inherit. */
 @Controller('api/v2')
 export class EffectiveTagBindingsController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly history: HistoryReader,
+  ) {}
 
   @Get('workspaces/:id/effective-tag-bindings')
   async ofWorkspace(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const at = await asOfIn(this.database, query, { workspace: id });
-    const bindings = await bindingsOfWorkspace(this.database, actor, id, 'effective', at);
+    const past = await this.history.pointInTime(query, { workspace: id });
+    const bindings = await bindingsOfWorkspace(this.database, actor, id, 'effective', past);
     return document(bindings.map(effectiveTagBindingResource));
   }
 
   /** Projects inherit nothing: what they bind is what counts. */
   @Get('projects/:id/effective-tag-bindings')
   async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const at = await asOfIn(this.database, query, { project: id });
-    return document((await bindingsOfProject(this.database, actor, id, at)).map(effectiveTagBindingResource));
+    const past = await this.history.pointInTime(query, { project: id });
+    return document((await bindingsOfProject(this.database, actor, id, past)).map(effectiveTagBindingResource));
   }
 }

@@ -3,8 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { asOfIn } from '#history/to-history';
-import { document, LIST_BODY_BYTES, type Document, type Query as QueryOf } from '#json-api';
+import { document, LIST_BODY_BYTES, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
 import { BindToProject } from '#organizations/to-organizations';
 import { BindToWorkspace } from '#workspaces/to-workspace';
 import { tagBindingResource } from './tag-bindings.document.js';
@@ -23,18 +22,19 @@ export class TagBindingsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly history: HistoryReader,
   ) {}
 
   @Get([OF_WORKSPACE, RELATED_TO_WORKSPACE])
   async ofWorkspace(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const at = await asOfIn(this.database, query, { workspace: id });
-    return document((await bindingsOfWorkspace(this.database, actor, id, 'own', at)).map(tagBindingResource));
+    const past = await this.history.pointInTime(query, { workspace: id });
+    return document((await bindingsOfWorkspace(this.database, actor, id, 'own', past)).map(tagBindingResource));
   }
 
   @Get([OF_PROJECT, RELATED_TO_PROJECT])
   async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const at = await asOfIn(this.database, query, { project: id });
-    return document((await bindingsOfProject(this.database, actor, id, at)).map(tagBindingResource));
+    const past = await this.history.pointInTime(query, { project: id });
+    return document((await bindingsOfProject(this.database, actor, id, past)).map(tagBindingResource));
   }
 
   /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */

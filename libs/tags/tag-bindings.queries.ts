@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import {
   demand,
@@ -9,7 +9,7 @@ import {
   type Actor,
   type Grant,
 } from '#access';
-import { asOf } from '#history/to-history';
+import { viewsAt, type PointInTime } from '#json-api';
 import { shownSomebody } from '#people/to-people';
 import { IS_INHERITED, type BoundTag } from './inheritance.queries.js';
 
@@ -76,28 +76,28 @@ const readPlaced = (
   database: Database,
   actor: Actor,
   statement: Sql,
-  at: Timestamp | null,
+  past: PointInTime | null,
 ): Promise<readonly Placed[]> =>
-  at === null ? database.rows<Placed>(statement) : database.slowRows<Placed>(actor, sql.unkept(statement));
+  past === null ? database.rows<Placed>(statement) : database.slowRows<Placed>(actor, sql.unkept(statement));
 
-/** The bindings of a workspace that the caller may read; with `at` as they were at that time. */
+/** The bindings of a workspace that the caller may read; with `past` as they were at that time. */
 export const bindingsOfWorkspace = async (
   database: Database,
   actor: Actor,
   id: string,
   extent: Extent,
-  at: Timestamp | null = null,
+  past: PointInTime | null = null,
 ): Promise<readonly BindingRow[]> => {
-  const grants = at === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
+  const grants = past === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
   const statement = sql`
-    ${asOf(at, { id })}
+    ${viewsAt(past, { id })}
     select w.organization, ${grants} as grants, b.*
       from workspaces w left join lateral (${EXTENTS[extent](actor)}) b on true
      where w.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
-  const rows = await readPlaced(database, actor, statement, at);
+  const rows = await readPlaced(database, actor, statement, past);
   const [first] = rows;
   if (!first) throw notFound();
-  demand(actor, at === null ? 'read-workspace' : 'read-workspace-history', first);
+  demand(actor, past === null ? 'read-workspace' : 'read-workspace-history', first);
   return rows.filter(({ key }) => key !== null);
 };
 
@@ -106,14 +106,14 @@ export const bindingsOfProject = async (
   database: Database,
   actor: Actor,
   id: string,
-  at: Timestamp | null = null,
+  past: PointInTime | null = null,
 ): Promise<readonly BindingRow[]> => {
   const statement = sql`
-    ${asOf(at, { id })}
+    ${viewsAt(past, { id })}
     select p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants, b.*
       from projects p left join lateral (${ofProject(actor)}) b on true
      where p.id = ${id} and ${fresh(actor)} order by ${ORDER}`;
-  const rows = await readPlaced(database, actor, statement, at);
+  const rows = await readPlaced(database, actor, statement, past);
   const [first] = rows;
   if (!first) throw notFound();
   demand(actor, 'read-project', first);

@@ -1,8 +1,7 @@
-import { notFound, sql, type Timestamp } from '#kernel';
+import { notFound, sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, fresh, grantsOnWorkspaceNow, permittedPlaces, type Actor, type Grant } from '#access';
-import { asOf } from '#history/to-history';
-import { limitOf, type Listed, type Page } from '#json-api';
+import { limitOf, type Listed, type Page, type PointInTime } from '#json-api';
 import { IS_VALUELESS, ownerWhere, seenTags } from './carried-tags.queries.js';
 import { isLike, tagsListedIn, USE, type FoundTag, type TagRow } from './tags.queries.js';
 
@@ -17,7 +16,7 @@ export const tagsOfWorkspaceAsOf = async (
   workspace: string,
   page: Page,
   search: string | undefined,
-  at: Timestamp,
+  past: PointInTime,
 ): Promise<Listed<TagRow>> => {
   const places = sql`
     select w.id, w.organization, ${grantsOnWorkspaceNow(actor, sql.raw('w.id'))} as grants
@@ -25,7 +24,7 @@ export const tagsOfWorkspaceAsOf = async (
   const found = await database.slowRows<FoundTag & { readonly grants: readonly Grant[] }>(
     actor,
     sql.unkept(sql`
-    ${asOf(at, { id: workspace })},
+    ${past.views({ id: workspace })},
     owner as materialized (
       select owner.*, w.id as workspace, w.grants
         from ${permittedPlaces(actor, 'read-workspace-history', places)} w

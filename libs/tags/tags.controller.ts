@@ -3,19 +3,19 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { asOfIn } from '#history/to-history';
 import {
   identifiersBody,
   listDocument,
+  LIST_BODY_BYTES,
   pageDocument,
   pageOf,
   parameter,
   parseBody,
+  HistoryReader,
   toOne,
   type Document,
   type Query as QueryOf,
   type Resource,
-  LIST_BODY_BYTES,
 } from '#json-api';
 import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
 import { tagId } from './tag-bindings.document.js';
@@ -39,6 +39,7 @@ export class TagsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly history: HistoryReader,
   ) {}
 
   @Get('organizations/:organization/tags')
@@ -61,11 +62,11 @@ export class TagsController {
   ): Promise<Document> {
     const page = pageOf(query);
     const name = parameter(query, 'name');
-    const at = await asOfIn(this.database, query, { workspace: id });
+    const past = await this.history.pointInTime(query, { workspace: id });
     const { rows, total } =
-      at === null
+      past === null
         ? await tagsOfWorkspace(this.database, actor, id, page, name)
-        : await tagsOfWorkspaceAsOf(this.database, actor, id, page, name, at);
+        : await tagsOfWorkspaceAsOf(this.database, actor, id, page, name, past);
     return pageDocument(rows.map(tagResource), page, total, request.url);
   }
 

@@ -1,8 +1,16 @@
-import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, may, organizationsWhere, type Actor, organizationFor } from '#access';
-import { asOf } from '#history/to-history';
-import { isNearStart, limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
+import {
+  isNearStart,
+  limitOf,
+  listedIn,
+  viewsAt,
+  type Listed,
+  type Order,
+  type Page,
+  type PointInTime,
+} from '#json-api';
 import { allOf, countInWhole, waysOf, type Condition, type Conditions } from './workspace-conditions.queries.js';
 import { columns, type WorkspaceRow } from './workspaces.queries.js';
 
@@ -137,18 +145,18 @@ const pageOf = (actor: Actor, filter: WorkspaceFilter, page: Page): Sql => {
 const isFast = (actor: Actor, filter: WorkspaceFilter, page: Page): boolean =>
   isNearStart(page) && waysOf(filter).flat().length === 0 && extentsFor(actor).every(({ whole }) => whole);
 
-/** One page and the count of all, in one statement; with `at` as they were at that time. */
+/** One page and the count of all, in one statement; with `past` as they were at that time. */
 export const listWorkspaces = async (
   database: Database,
   actor: Actor,
   organizationName: string,
   page: Page,
   filter: WorkspaceFilter,
-  at: Timestamp | null = null,
+  past: PointInTime | null = null,
 ): Promise<Listed<WorkspaceRow>> => {
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   const statement = sql`
-    ${asOf(at, { organization: organizationName })}
+    ${viewsAt(past, { organization: organizationName })}
     select owner.id as owner, owner.total, page.*
       from (select owner.*, ${totalOf(actor, filter)} as total
               from (select id, ${organizationsWhere(actor, 'read-workspace')} as whole
@@ -156,13 +164,13 @@ export const listWorkspaces = async (
              -- Once, and not for each row of the page.
             offset 0) owner
       left join lateral (
-        select ${columns(actor, at)}, listed.key
+        select ${columns(actor, past)}, listed.key
           from (${pageOf(actor, filter, page)}) listed join workspaces w on w.id = listed.id
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.key ${direction} nulls last, page.name ${direction}`;
   type Found = WorkspaceRow & { total: number; owner: string };
   const found =
-    at === null && isFast(actor, filter, page)
+    past === null && isFast(actor, filter, page)
       ? await database.rows<Found>(statement)
       : await database.slowRows<Found>(actor, sql.unkept(statement));
   const [first] = found;

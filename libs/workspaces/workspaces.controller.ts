@@ -3,17 +3,18 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, personOf, type Actor } from '#access';
 import { Database } from '#event-store';
-import { asOfIn } from '#history/to-history';
-import { notFound, refuseTogether, type Timestamp } from '#kernel';
+import { notFound, refuseTogether } from '#kernel';
 import {
   document,
+  LIST_BODY_BYTES,
   pageDocument,
   pageOf,
   parseBody,
+  HistoryReader,
   type Document,
+  type PointInTime,
   type Query as QueryOf,
   type Resource,
-  LIST_BODY_BYTES,
 } from '#json-api';
 import { bindingsOf, flatTagsIn } from '#tags/to-tags';
 import { CurrentRuns } from './current-runs.port.js';
@@ -47,6 +48,7 @@ export class WorkspacesController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
+    private readonly history: HistoryReader,
     private readonly runs: CurrentRuns,
     private readonly states: CurrentStates,
     private readonly releases: ToolReleases,
@@ -86,10 +88,10 @@ export class WorkspacesController {
     const includes = workspaceIncludes(query);
     const page = pageOf(query);
     const filter = filterOf(query);
-    const at = await asOfIn(this.database, query, { organization });
-    const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, at);
+    const past = await this.history.pointInTime(query, { organization });
+    const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, past);
     const data = rows.map((row) => workspaceResource(row, actor, includes));
-    const included = includes ? await this.included(rows, includes, actor, at) : undefined;
+    const included = includes ? await this.included(rows, includes, actor, past) : undefined;
     return pageDocument(data, page, total, request.url, included);
   }
 
@@ -208,10 +210,10 @@ export class WorkspacesController {
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const includes = workspaceIncludes(query);
     const subject = 'id' in target ? { workspace: target.id } : { organization: target.organization };
-    const at = await asOfIn(this.database, query, subject);
-    const permission = at === null ? 'read-workspace' : 'read-workspace-history';
-    const row = await workspaceFor(this.database, actor, permission, target, at);
-    const included = includes ? await this.included([row], includes, actor, at) : undefined;
+    const past = await this.history.pointInTime(query, subject);
+    const permission = past === null ? 'read-workspace' : 'read-workspace-history';
+    const row = await workspaceFor(this.database, actor, permission, target, past);
+    const included = includes ? await this.included([row], includes, actor, past) : undefined;
     return document(workspaceResource(row, actor, includes), included);
   }
 
@@ -219,10 +221,10 @@ export class WorkspacesController {
     rows: readonly WorkspaceRow[],
     includes: ReadonlySet<Include>,
     actor: Actor,
-    at: Timestamp | null,
+    past: PointInTime | null,
   ): Promise<readonly Resource[]> {
     const { runs, states } = this;
-    return includedWith(this.database, rows, includes, { actor, runs, states }, at);
+    return includedWith(this.database, rows, includes, { actor, runs, states }, past);
   }
 
   private async update(

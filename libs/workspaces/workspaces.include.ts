@@ -1,10 +1,20 @@
-import { badRequest, sql, type Sql, type Timestamp } from '#kernel';
+import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
 import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
 import type { Database } from '#event-store';
-import { AS_OF, relatedAsOf } from '#history/to-history';
-import { includesOf, parameter, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
+import {
+  AS_OF,
+  includesOf,
+  parameter,
+  readRelated,
+  relatedAt,
+  slowForLists,
+  type PointInTime,
+  type Query,
+  type Related,
+  type Resource,
+} from '#json-api';
 import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
@@ -52,15 +62,15 @@ export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => 
 type Neighbours = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
 
 /**
- * The resources that the includes ask for, in one more statement at the most, whoever keeps them. `at`: the time that the
- * rows were read as of.
+ * The resources that the includes ask for, in one more statement at the most, whoever keeps them. `past`: the point in time that
+ * the rows were read at.
  */
 export const includedWith = async (
   database: Database,
   rows: readonly WorkspaceRow[],
   includes: ReadonlySet<Include>,
   neighbours: Neighbours,
-  at: Timestamp | null = null,
+  past: PointInTime | null = null,
 ): Promise<Resource[]> => {
   const organizationId = rows[0]?.organization ?? '';
   const wanted = WAYS.flatMap(([value, named, lent]) => {
@@ -69,10 +79,10 @@ export const includedWith = async (
     const ids = asked.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
     const more = new Set(asked.map((include) => include.slice(value.length + 1)));
     const resources = ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
-    if (at === null || !IN_HISTORY.has(value)) return resources;
-    return resources.map((one) => relatedAsOf(one, at, { organizationId }));
+    if (past === null || !IN_HISTORY.has(value)) return resources;
+    return resources.map((one) => relatedAt(one, past, { organizationId }));
   });
-  const slowFor = at === null ? slowForLists(neighbours.actor, rows) : neighbours.actor;
+  const slowFor = past === null ? slowForLists(neighbours.actor, rows) : neighbours.actor;
   const resources = await readRelated(database, wanted, slowFor);
   return includes.has('project') ? resources.map(withoutCircle) : resources;
 };

@@ -13,7 +13,7 @@ import {
   type Place,
 } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
-import { asOf } from '#history/to-history';
+import { viewsAt, type PointInTime } from '#json-api';
 import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
 import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tags/to-tags';
 import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
@@ -103,14 +103,14 @@ const isTarget = (target: WorkspaceTarget): Sql =>
  * What teams have been given on the workspace counts for the caller, as it stands now, also where the row is of the past;
  * nobody's where a signed link stands for them.
  */
-const grants = (actor: Identity | null, at: Timestamp | null = null): Sql => {
+const grants = (actor: Identity | null, past: PointInTime | null = null): Sql => {
   if (!actor) return sql.raw(`'[]'::jsonb`);
-  return at === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
+  return past === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
 };
 
-/** `at`: the time that asOf was asked for, where it stands before the statement. */
-export const columns = (actor: Identity | null, at: Timestamp | null = null): Sql =>
-  sql`${COLUMNS}, ${grants(actor, at)} as grants`;
+/** `past`: the point in time whose views stand before the statement. */
+export const columns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
+  sql`${COLUMNS}, ${grants(actor, past)} as grants`;
 
 export const workspaceById = (id: string, actor: Identity | null): Sql =>
   sql`select ${columns(actor)} ${FROM} where w.id = ${id}`;
@@ -119,20 +119,20 @@ export const workspacesByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${columns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
 
 /**
- * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `at`
- * it is found by the names of then, and told as it was then.
+ * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `past`
+ * it is found by its name at that time and read as it was then.
  */
 export const workspaceFor = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   target: WorkspaceTarget,
-  at: Timestamp | null = null,
+  past: PointInTime | null = null,
 ): Promise<WorkspaceRow> => {
   const statement = sql`
-    ${asOf(at, target)}select ${columns(actor, at)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`;
+    ${viewsAt(past, target)}select ${columns(actor, past)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`;
   const [row] =
-    at === null
+    past === null
       ? await database.rows<WorkspaceRow>(statement)
       : await database.slowRows<WorkspaceRow>(actor, sql.unkept(statement));
   if (!row) throw notFound();

@@ -1,0 +1,51 @@
+import { badRequest, momentOf, sql, timestampOf, type Sql, type Timestamp } from '#kernel';
+import { parameter, type Query } from './paging.js';
+import type { Related } from './related.js';
+
+/** The query parameter with the time as of which a read answers. */
+export const AS_OF = 'as-of';
+
+/** A workspace, a project, or an organization by its present name. */
+export type PresentSubject =
+  { readonly workspace: string } | { readonly project: string } | { readonly organization: string };
+
+/**
+ * The subject of a statement about the past: a workspace or project, an organization by its id, or an organization or
+ * something in it by the names at that time.
+ */
+export type PastSubject =
+  | { readonly id: string }
+  | { readonly organizationId: string }
+  | { readonly organization: string; readonly name?: string };
+
+/** `views`: common table expressions to put before a statement. They replace the views that the statement reads with their rows at `time`. */
+export type PointInTime = { readonly time: Timestamp; readonly views: (subject: PastSubject) => Sql };
+
+/** Reads the past. The history module implements it. */
+export abstract class HistoryReader {
+  /**
+   * Returns the point in time that `as-of` names, or null without `as-of`. Waits until the history of the subject's
+   * organization contains every change that was answered before the call. Throws 400 for a value that is no time.
+   */
+  abstract pointInTime(query: Query, subject: PresentSubject): Promise<PointInTime | null>;
+}
+
+/** Returns the time that `as-of` names, or null without `as-of`. Throws 400 for a value that is no time. */
+export const asOfTime = (query: Query): Timestamp | null => {
+  const text = parameter(query, AS_OF);
+  if (!text) return null;
+  const moment = momentOf(text);
+  if (moment === undefined) {
+    throw badRequest('as-of is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z', AS_OF);
+  }
+  return timestampOf(moment);
+};
+
+/** Returns `past.views`, or nothing for the present. */
+export const viewsAt = (past: PointInTime | null, subject: PastSubject): Sql => past?.views(subject) ?? sql.empty;
+
+/** Returns the related resources as they were at that point in time. */
+export const relatedAt = ({ query, render }: Related, past: PointInTime, subject: PastSubject): Related => ({
+  query: sql`${past.views(subject)} ${query}`,
+  render,
+});
