@@ -10,6 +10,7 @@ import {
   type Forgetting,
   type Slice,
 } from '#event-store';
+import { retentionSlice } from '#data-retention-policies';
 import { factsSlice } from '#facts';
 import { historySlice } from '#history';
 import type { Settings } from '#host';
@@ -17,7 +18,7 @@ import type { Clock, Ids, Logger } from '#kernel';
 import { organizationsSlice } from '#organizations';
 import { peopleSlice } from '#people';
 import { abandonedUploads, deletedProviders, registrySlice, releaseSweeper } from '#registry';
-import { expiryChore, retentionChore, retentionSlice } from '#retention';
+import { expiryChore, retentionChore } from '#retention';
 import { configurationSweeper, runsSlice, waitingRemoteRuns } from '#runs';
 import { sshKeysSlice } from '#ssh-keys';
 import { stateSlice, stateSweeper } from '#state';

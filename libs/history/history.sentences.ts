@@ -1,11 +1,10 @@
 import { mergeTags, withoutTags, type DataOf, type Recorded, type Tag } from '#kernel';
 import type { OrganizationEvent, ProjectEvent } from '#organizations';
-import type { DataRetentionPolicyEvent } from '#retention';
+import { DELETE_OLDERS, DONT_DELETES, type DataRetentionPolicyEvent } from '#data-retention-policies';
 import type { SshKeyEvent } from '#ssh-keys';
 import type { ReservedTagKeyEvent } from '#tags';
 import type { VariableEvent } from '#variables';
 import type { WorkspaceEvent } from '#workspaces';
-import { DELETE_OLDERS, DONT_DELETES } from '#retention/to-retention';
 import type { Change, Known } from './chronicle.js';
 import { configurations, runs } from './runs.sentences.js';
 import { became, born, gone, type Sentences, type Told } from './sentences.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unprocessable, type Tag } from '#kernel';
 import { closedMap, given, ignored, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
-import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
+import { bindingsOf, tagBindingsInput } from '#tag-bindings';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 

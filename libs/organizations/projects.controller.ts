@@ -16,7 +16,7 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { relatedProjectTagBindings } from '#tags/to-tags';
+import { relatedProjectTagBindings } from '#tag-bindings';
 import { boundBy, createBody, inputOf, updateBody } from './projects.body.js';
 import { projectResource, type Includes } from './projects.document.js';
 import { filterOf } from './projects.filter.js';

@@ -1,6 +1,6 @@
 import { may, type Actor } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
-import { tagBindingId } from '#tags/to-tags';
+import { tagBindingId } from '#tag-bindings';
 import type { ProjectRow } from './projects.queries.js';
 
 export type Includes = ReadonlySet<string> | null | undefined;

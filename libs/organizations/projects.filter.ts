@@ -1,5 +1,5 @@
 import { listOf, orderOf, parameter, type Query } from '#json-api';
-import { taggedIn } from '#tags/to-tags';
+import { taggedIn } from '#tag-bindings';
 import type { ProjectFilter } from './projects.queries.js';
 
 /** Being there is enough; who writes `false` means the opposite. */

@@ -13,7 +13,7 @@ import {
 } from '#event-store';
 import { contextOf, demand, type Actor, type Permission } from '#access';
 import { heldPool } from '#agents/to-agents';
-import { bindingsOfProjects, type BindingRow } from '#tags/to-tags';
+import { bindingsOfProjects, type BindingRow } from '#tag-bindings';
 import { POOL, project, type ProjectCommand } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';
 import { projectById, projectFor, type ProjectForCommand, type ProjectRow } from './projects.queries.js';

@@ -17,7 +17,7 @@ import {
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import { usablePoolVersion } from '#agents/to-agents';
 import { isSeenTeam } from '#people/to-people';
-import { PROJECT_TAGS, type Tagged } from '#tags/to-tags';
+import { PROJECT_TAGS, type Tagged } from '#tag-bindings';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
 

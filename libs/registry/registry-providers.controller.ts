@@ -19,7 +19,7 @@ import {
   type Resource,
   text,
 } from '#json-api';
-import { bindingsOf, tagBindingsInput } from '#tags/to-tags';
+import { bindingsOf, tagBindingsInput } from '#tag-bindings';
 import { CreateRegistryProvider, DeleteRegistryProvider, TagRegistryProvider } from './registry-providers.handler.js';
 import { relatedVersions } from './registry-provider-versions.related.js';
 import { bindingsOfProvider, registryProviderResource } from './registry-providers.document.js';

@@ -1,5 +1,5 @@
 import { may, type Identity } from '#access';
-import { tagBindingId } from '#tags/to-tags';
+import { tagBindingId } from '#tag-bindings';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { RegistryProviderRow } from './registry-providers.queries.js';
 

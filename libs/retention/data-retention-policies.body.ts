@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
 import { parseBody, resourceBody } from '#json-api';
-import { DELETE_OLDERS, DONT_DELETES } from './to-retention.js';
+import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 
 /** What go-tfe called the only kind that there was at first. Its methods of that time can read no other type. */
 export const FIRST_TYPE = 'data-retention-policies';

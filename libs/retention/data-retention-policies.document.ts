@@ -1,6 +1,6 @@
 import type { Resource } from '#json-api';
 import type { PolicyRow } from './data-retention-policies.queries.js';
-import { DELETE_OLDERS, DONT_DELETES } from './to-retention.js';
+import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 
 /** One of two types, by what the policy says. `target` is whose it is: what counts for a workspace may be its organization's. */
 export const policyResource = ({

@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
 import { EventStore, firstRow, unborn, unchanged, writeOf, type Loaded, type Write } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { dataRetentionPolicy, type DataRetentionPolicy } from './data-retention-policy.js';
+import { dataRetentionPolicy, type DataRetentionPolicy } from '#data-retention-policies';
 import {
   policyById,
   policyForCommand,

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { heldStreams, snapshotAt, type Database, type Held, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission } from '#access';
-import type { RetentionTarget } from './data-retention-policy.js';
+import type { RetentionTarget } from '#data-retention-policies';
 
 /** Whose policy is meant: a workspace's, by its id, or an organization's, by its name. */
 export type PolicyOf = { readonly workspace: string } | { readonly organization: string };

@@ -15,7 +15,7 @@ import {
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
 import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { retentionSlice } from './index.js';
+import { retentionSlice } from '#data-retention-policies';
 import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;

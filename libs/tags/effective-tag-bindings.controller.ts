@@ -2,8 +2,7 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
-import { effectiveTagBindingResource } from './tag-bindings.document.js';
-import { bindingsOfProject, bindingsOfWorkspace } from './tag-bindings.queries.js';
+import { bindingsOfProject, bindingsOfWorkspace, effectiveTagBindingResource } from '#tag-bindings';
 
 /** What counts: what workspaces bind themselves, and what they inherit. */
 @Controller('api/v2')

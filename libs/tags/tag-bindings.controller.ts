@@ -6,9 +6,7 @@ import { Database } from '#event-store';
 import { document, LIST_BODY_BYTES, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
 import { BindToProject } from '#organizations/to-organizations';
 import { BindToWorkspace } from '#workspaces/to-workspace';
-import { tagBindingResource } from './tag-bindings.document.js';
-import { bindingsOfProject, bindingsOfWorkspace, type BindingRow } from './tag-bindings.queries.js';
-import { bindingsIn } from './tags.body.js';
+import { bindingsIn, bindingsOfProject, bindingsOfWorkspace, tagBindingResource, type BindingRow } from '#tag-bindings';
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
 const OF_PROJECT = 'projects/:id/tag-bindings';

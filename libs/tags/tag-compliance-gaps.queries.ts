@@ -2,7 +2,7 @@ import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { IS_VALUELESS } from './carried-tags.queries.js';
+import { IS_VALUELESS } from '#tag-bindings';
 import { workspacesTagged } from './reserved-tag-keys.queries.js';
 
 /** A workspace that lacks a value for reserved keys. */

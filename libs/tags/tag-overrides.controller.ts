@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '#json-api';
 import { previewBody } from './reserved-tag-keys.body.js';
-import { tagBindingId } from './tag-bindings.document.js';
+import { tagBindingId } from '#tag-bindings';
 import { previewOf, type Preview, type Rule, type TagOverrideRow } from './tag-overrides.queries.js';
 
 /** Its id is that of the workspace's own binding. A flat tag shows as a binding with an empty value (clients.md §7). */

@@ -2,7 +2,7 @@ import { notFound, sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, fresh, grantsOnWorkspaceNow, permittedPlaces, type Actor, type Grant } from '#access';
 import { limitOf, type Listed, type Page, type PointInTime } from '#json-api';
-import { IS_VALUELESS, ownerWhere, seenTags } from './carried-tags.queries.js';
+import { IS_VALUELESS, ownerWhere, seenTags } from '#tag-bindings';
 import { isLike, tagsListedIn, USE, type FoundTag, type TagRow } from './tags.queries.js';
 
 /**

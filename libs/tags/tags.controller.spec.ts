@@ -23,7 +23,7 @@ import {
   type Member,
 } from '../../test/support/seeds.js';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { tagId } from './tag-bindings.document.js';
+import { tagId } from '#tag-bindings';
 
 const PATH = '/api/v2/organizations/acme/tags';
 

@@ -18,8 +18,7 @@ import {
   type Resource,
 } from '#json-api';
 import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
-import { tagId } from './tag-bindings.document.js';
-import { flatTagsIn, flatTagsInput, tagsToRemove } from './tags.body.js';
+import { flatTagsIn, flatTagsInput, tagId, tagsToRemove } from '#tag-bindings';
 import { tagsOfWorkspaceAsOf } from './tags.as-of.queries.js';
 import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 

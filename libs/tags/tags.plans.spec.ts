@@ -5,8 +5,7 @@ import { sql } from '#kernel';
 import { anybody, asked, indexesOf, planFor, readWhole, rowsRead, type Plan } from '../../test/support/plans.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { namesOfTags } from './carried-tags.queries.js';
-import { tagId } from './tag-bindings.document.js';
+import { namesOfTags, tagId } from '#tag-bindings';
 import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
 
 /**

@@ -11,7 +11,7 @@ import {
   type Grant,
 } from '#access';
 import { limitOf, type Listed, type Page } from '#json-api';
-import { IS_VALUELESS, ownerWhere, seenTags } from './carried-tags.queries.js';
+import { IS_VALUELESS, ownerWhere, seenTags } from '#tag-bindings';
 
 export type TagRow = {
   readonly organization: string;

@@ -2,7 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { sql } from '#kernel';
 import { EventStore } from '#event-store';
 import { contextOf } from '#access';
-import { bindingsOfWorkspaces, type BindingRow } from '#tags/to-tags';
+import { bindingsOfWorkspaces, type BindingRow } from '#tag-bindings';
 import { BindToWorkspace } from './to-workspace.js';
 import { tell } from './workspaces.handler.js';
 

@@ -2,7 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Sql } from '#kernel';
 import { EventStore, unchanged, type Write } from '#event-store';
 import type { Actor } from '#access';
-import { fixedKeysChanged } from '#tags/to-tags';
+import { fixedKeysChanged } from '#tag-bindings';
 import {
   removalAfter,
   removalOf,

@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Place } from '#access';
-import { fixedKeys, IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere, type TagNames } from '#tags/to-tags';
+import { fixedKeys, IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere, type TagNames } from '#tag-bindings';
 import type { FixedKey } from './tags.js';
 
 /** A workspace that is to have a tag. */

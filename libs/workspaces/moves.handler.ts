@@ -1,7 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EventStore, unchanged } from '#event-store';
 import type { Actor } from '#access';
-import { fixedKeysChanged } from '#tags/to-tags';
+import { fixedKeysChanged } from '#tag-bindings';
 import { moveInto, type MovedWorkspace } from './moves.queries.js';
 import { appendToEach, demandEach } from './several-workspaces.writes.js';
 

@@ -1,7 +1,7 @@
 import { notFound, sql } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnProject, grantsOnWorkspace, type Actor, type Place } from '#access';
-import { fixedKeys } from '#tags/to-tags';
+import { fixedKeys } from '#tag-bindings';
 import type { FixedKey } from './tags.js';
 
 /** A project that workspaces are to come to, and those of them that its organization has. */

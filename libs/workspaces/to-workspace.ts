@@ -2,7 +2,7 @@ import { Command } from '@nestjs/cqrs';
 import type { BindingsHow, DataOf, Message, Tag } from '#kernel';
 import type { Actor, Person } from '#access';
 import { unchanged, writeOf, type EventStore, type Write } from '#event-store';
-import type { BindingRow, TagReference } from '#tags/to-tags';
+import type { BindingRow, TagReference } from '#tag-bindings';
 import type { LockSnapshot } from './lock.queries.js';
 import type { LockWish } from './lock.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';

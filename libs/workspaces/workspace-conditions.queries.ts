@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#kernel';
-import type { Tagged } from '#tags/to-tags';
+import type { Tagged } from '#tag-bindings';
 
 /** What is left out of a list of workspaces. */
 export type Conditions = {

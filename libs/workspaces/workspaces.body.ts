@@ -22,7 +22,7 @@ import {
   type VcsRepoInput,
   type WorkspaceSettings,
 } from './settings.js';
-import { flatTagsInput, tagBindingsInput } from '#tags/to-tags';
+import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
 import type { ToolReleases } from './tool-releases.catalogue.js';
 
 /** Characters of all paths of a workspace together: lists show up to 100 workspaces with theirs. */

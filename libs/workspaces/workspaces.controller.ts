@@ -16,7 +16,7 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { bindingsOf, flatTagsIn } from '#tags/to-tags';
+import { bindingsOf, flatTagsIn } from '#tag-bindings';
 import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
 import { MoveWorkspaces } from './moves.handler.js';

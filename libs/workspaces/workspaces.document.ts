@@ -2,7 +2,7 @@ import { tagsByKey, type Tag } from '#kernel';
 import { may, type Identity, type Person } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from './auto-destroy.js';
-import { tagBindingId } from '#tags/to-tags';
+import { tagBindingId } from '#tag-bindings';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */

@@ -1,5 +1,5 @@
 import { listOf, orderOf, parameter, type Query } from '#json-api';
-import { taggedIn } from '#tags/to-tags';
+import { taggedIn } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
 
 /** Each once: what is asked for a thousand times is looked up as often. */

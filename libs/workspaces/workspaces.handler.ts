@@ -14,7 +14,7 @@ import {
 import { contextOf, systemContext, type Actor } from '#access';
 import { heldPool } from '#agents/to-agents';
 import { heldSshKey } from '#ssh-keys/to-ssh-keys';
-import { fixedKeysChanged, idsAmong, namesOf, type TagReference } from '#tags/to-tags';
+import { fixedKeysChanged, idsAmong, namesOf, type TagReference } from '#tag-bindings';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
 import type { SettingsInput } from './settings.js';
 import { ToolReleases } from './tool-releases.catalogue.js';

@@ -1,7 +1,7 @@
 import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor, type Person } from '#access';
 import { relatedTeams, relatedUsers } from '#people/to-people';
-import { relatedEffectiveTagBindings, relatedTagBindings } from '#tags/to-tags';
+import { relatedEffectiveTagBindings, relatedTagBindings } from '#tag-bindings';
 import type { Database } from '#event-store';
 import {
   AS_OF,

@@ -14,8 +14,8 @@ import {
 } from '#access';
 import { usablePoolVersion } from '#agents/to-agents';
 import { viewsAt, type PointInTime } from '#json-api';
-import { ownPolicy, type PolicyIdentifier } from '#retention/to-retention';
-import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tags/to-tags';
+import { ownPolicy, type PolicyIdentifier } from '#data-retention-policies';
+import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tag-bindings';
 import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';

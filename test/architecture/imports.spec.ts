@@ -133,7 +133,7 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'only-specs-use-test-support',
     file: 'libs/runs/runs.helped.ts',
-    content: `import { server } from '../../test/support/server.js'; export const help = server;`,
+    content: `import { server } from '../support/server.js'; export const help = server;`,
   },
   {
     rule: 'apps-stand-alone',
@@ -188,7 +188,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   'libs/runs/runs.handler.spec.ts': `
     import pg from 'pg';
     import { Kafka } from 'kafkajs';
-    import { server } from '../../test/support/server.js';
+    import { server } from '../support/server.js';
     import { handler } from './runs.handler.js';
     export const all = [pg, Kafka, server, handler];`,
   // … types may go round in a circle, for they are gone when it runs …

@@ -24,7 +24,7 @@ import * as runs from '../../libs/runs/runs.body.js';
 import * as sshKeys from '../../libs/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/state/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/tags/reserved-tag-keys.body.js';
-import * as tags from '../../libs/tags/tags.body.js';
+import * as tags from '../../libs/tag-bindings/tags.body.js';
 import * as flatTags from '../../libs/tags/tags.controller.js';
 import * as variableSets from '../../libs/variables/variable-sets.body.js';
 import * as variables from '../../libs/variables/variables.body.js';

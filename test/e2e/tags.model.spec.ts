@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { slices } from '../../apps/slices.js';
-import { tagId } from '../../libs/tags/tag-bindings.document.js';
+import { tagId } from '../../libs/tag-bindings/tag-bindings.document.js';
 import { answered, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { expectTrueToTheLog } from '../support/true-to-the-log.js';

@@ -1,7 +1,7 @@
 import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
 import { dataRetentionPolicy } from './data-retention-policy.js';
-import { retentionEvents } from './retention.events.js';
-import { dataRetentionPolicies } from './retention.projection.js';
+import { retentionEvents } from './data-retention-policies.events.js';
+import { dataRetentionPolicies } from './data-retention-policies.projection.js';
 
 export const retentionSlice: Slice = {
   name: 'retention',
@@ -9,5 +9,5 @@ export const retentionSlice: Slice = {
   aggregates: [aggregate('drp', dataRetentionPolicy)],
   projections: [projectionOf(dataRetentionPolicies)],
   followers: [],
-  migrations: new URL('./sql/', import.meta.url),
+  migrations: new URL('../retention/sql/', import.meta.url),
 };

@@ -1,8 +1,7 @@
 import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { DataRetentionPolicyEvent } from './data-retention-policy.js';
 
-type OwnerDeleted =
-  WorkspaceDeleted | OrganizationDeleted;
+type OwnerDeleted = WorkspaceDeleted | OrganizationDeleted;
 
 export const dataRetentionPolicies: Projection<DataRetentionPolicyEvent | OwnerDeleted> = {
   name: 'data_retention_policies',
