@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { capabilitiesOf, gives, PROJECT_FIELDS, PROJECT_LEVELS, WORKSPACE_FIELDS, WORKSPACE_LEVELS } from './grants.js';
-import type { Capability, Grant, ProjectAccess, ProjectWorkspaceAccess, WorkspaceAccess } from './grants.js';
+import {
+  capabilitiesOf,
+  gives,
+  PROJECT_FIELDS,
+  PROJECT_LEVELS,
+  WORKSPACE_FIELDS,
+  WORKSPACE_LEVELS,
+  type Capability,
+  type Grant,
+  type ProjectAccess,
+  type ProjectWorkspaceAccess,
+  type WorkspaceAccess,
+} from './grants.js';
 
 const LEAST: WorkspaceAccess = {
   runs: 'read',

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { Refused } from '#kernel';
 import type { Identity, Standing } from './actor.js';
-import { PROJECT_FIELDS, WORKSPACE_FIELDS } from './grants.js';
-import type { Grant, ProjectAccess, ProjectWorkspaceAccess, WorkspaceAccess } from './grants.js';
+import {
+  PROJECT_FIELDS,
+  WORKSPACE_FIELDS,
+  type Grant,
+  type ProjectAccess,
+  type ProjectWorkspaceAccess,
+  type WorkspaceAccess,
+} from './grants.js';
 import { ORGANIZATION_ACCESS } from './organization-access.js';
 import { demand, may, permissions, SITE, type Permission } from './permissions.js';
 

@@ -3,8 +3,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { gives, PROJECT_FIELDS, PROJECT_LEVELS, WORKSPACE_FIELDS, WORKSPACE_LEVELS } from './grants.js';
-import type { Capability, CustomProjectAccess, Grant, WorkspaceAccess } from './grants.js';
+import {
+  gives,
+  PROJECT_FIELDS,
+  PROJECT_LEVELS,
+  WORKSPACE_FIELDS,
+  WORKSPACE_LEVELS,
+  type Capability,
+  type CustomProjectAccess,
+  type Grant,
+  type WorkspaceAccess,
+} from './grants.js';
 import { grantFor, permissions, type Permission } from './permissions.js';
 import { givesWhere } from './permitted.queries.js';
 

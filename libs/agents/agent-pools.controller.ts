@@ -85,7 +85,11 @@ export class AgentPoolsController {
 
   private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ workspaces }) => workspaces);
-    return readRelated(this.database, ids.length > 0 ? [this.workspaces.related(sql`${ids}::text[]`, actor)] : [], actor);
+    return readRelated(
+      this.database,
+      ids.length > 0 ? [this.workspaces.related(sql`${ids}::text[]`, actor)] : [],
+      actor,
+    );
   }
 
   private asking(actor: Actor): Asking {

@@ -11,7 +11,7 @@ import {
   type Write,
 } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { destroyTokens, type TokenDestruction } from '#people/to-people';
+import { destroyTokens, type TokenDestruction } from '#people';
 import {
   agentPool,
   SCOPES,

@@ -11,11 +11,11 @@ import {
   type Identity,
   type Permission,
 } from '#access';
-import { tokensOf, type OwnedToken } from '#people/to-people';
+import { tokensOf, type OwnedToken } from '#people';
 import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
 import { ERRORED_AFTER_MS } from './agent.js';
 import type { AgentPoolChanges, PoolUse, Scope, Scopes } from './agent-pool.js';
-import { letsUse } from './to-agents.js';
+import { letsUse } from './usable-pools.queries.js';
 
 export type AgentPoolRow = Scopes & {
   readonly id: string;

@@ -1,10 +1,16 @@
-import { sql, type Projection, type Sql, type OrganizationDeleted, type ProjectDeleted, type WorkspaceDeleted } from '#kernel';
+import {
+  sql,
+  type Projection,
+  type Sql,
+  type OrganizationDeleted,
+  type ProjectDeleted,
+  type WorkspaceDeleted,
+} from '#kernel';
 import type { AgentEvent } from './agent.js';
 import { SCOPES, type AgentPoolEvent, type Scopes } from './agent-pool.js';
 
 type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
-type TargetDeleted =
-  WorkspaceDeleted | ProjectDeleted;
+type TargetDeleted = WorkspaceDeleted | ProjectDeleted;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',

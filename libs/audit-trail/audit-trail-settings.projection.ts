@@ -1,7 +1,6 @@
 import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
 import { RETENTION_DAYS, type TrailSettingsEvent } from './audit-trail-settings.js';
 
-
 /** What has become too old under the settings until now stays so: it may have been pruned. */
 const keptUntilNow = (time: Timestamp): Sql =>
   sql`greatest(s.kept_from, ${time}::timestamptz - 24 * s.retention_days * interval '1 hour')`;

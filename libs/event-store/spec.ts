@@ -2,6 +2,7 @@ import pg from 'pg';
 import {
   conflict,
   Ids,
+  sql,
   type Clock,
   type Decider,
   type EventContext,
@@ -9,7 +10,6 @@ import {
   type Message,
   type Projection,
 } from '#kernel';
-import { sql } from '#kernel';
 import { Database } from './database.js';
 import { EventStore } from './event-store.js';
 import { aggregate, kindsOf, projectionOf, type Slice } from './slice.js';

@@ -1,9 +1,7 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
-export const auditFactSources: Projection<
-  AuditFactSourceEvent | OrganizationDeleted
-> = {
+export const auditFactSources: Projection<AuditFactSourceEvent | OrganizationDeleted> = {
   name: 'audit_fact_sources',
   tables: ['audit_fact_sources'],
   on: {

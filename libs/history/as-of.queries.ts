@@ -1,6 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { PastSubject } from '#json-api';
-import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs/to-runs';
+import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs';
 
 /** Whatever was ever called so. */
 const everNamed = (name: string): Sql =>

@@ -1,5 +1,12 @@
-import type { ConfigurationVersionEvent, RunEvent } from '#runs';
-import { COUNTED, FINAL_STATUSES, STATUS_AFTER, waitsItsTurn, type RunStatus } from '#runs/to-runs';
+import {
+  COUNTED,
+  FINAL_STATUSES,
+  STATUS_AFTER,
+  waitsItsTurn,
+  type ConfigurationVersionEvent,
+  type RunEvent,
+  type RunStatus,
+} from '#runs';
 import type { Change, Known } from './chronicle.js';
 import { became, born, type Sentences, type Told } from './sentences.js';
 import type { Data } from './versions.js';

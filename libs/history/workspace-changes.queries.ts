@@ -2,7 +2,7 @@ import { notFound, sql, type ShownSomebody, type Sql, type Timestamp } from '#ke
 import type { Database } from '#event-store';
 import { demand, type Actor } from '#access';
 import { limitBy, sizeWithin, type Listed, type Page } from '#json-api';
-import { isHiddenTeam, shownSomebody } from '#people/to-people';
+import { isHiddenTeam, shownSomebody } from '#people';
 import { NAME_MOST } from './history.follower.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 import type { Data } from './versions.js';

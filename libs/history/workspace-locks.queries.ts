@@ -2,7 +2,7 @@ import { notFound, sql, type ShownSomebody, type Sql, type Timestamp } from '#ke
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, organizationFor, organizationsWhere, permittedPlaces, type Actor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { shownSomebody } from '#people/to-people';
+import { shownSomebody } from '#people';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
 
 /** Of one holder, from when to when. */

@@ -5,3 +5,5 @@ export type { OrganizationRow } from './organizations.queries.js';
 export type { ProjectRow } from './projects.queries.js';
 export { organizationsSlice } from './organizations.slice.js';
 export { namesDifferingInCase } from './organizations.queries.js';
+export { relatedOrganizations, relatedProjects } from './organizations.related.js';
+export { BindToProject } from './projects.handler.js';

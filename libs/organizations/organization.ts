@@ -1,4 +1,16 @@
-import { checkAll, checkName, conflict, differences, IN_PATHS, isNothing, notFound, unprocessable, type Decider, type Message, type OrganizationDeleted } from '#kernel';
+import {
+  checkAll,
+  checkName,
+  conflict,
+  differences,
+  IN_PATHS,
+  isNothing,
+  notFound,
+  unprocessable,
+  type Decider,
+  type Message,
+  type OrganizationDeleted,
+} from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 

@@ -23,7 +23,7 @@ import { changesOf, createBody, updateBody } from './organizations.body.js';
 import { organizationResource } from './organizations.document.js';
 import { CreateOrganization, ToOrganization } from './organizations.handler.js';
 import { listOrganizations, organizationFor, type OrganizationRow } from './organizations.queries.js';
-import { relatedProjects } from './to-organizations.js';
+import { relatedProjects } from './organizations.related.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';

@@ -2,8 +2,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, sql } from '#kernel';
 import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, writeOf } from '#event-store';
 import { confirm, contextOf, countOwned, demand, fresh, SITE, type Actor, type Permission } from '#access';
-import { heldPool } from '#agents/to-agents';
-import { foundOwners } from '#people/to-people';
+import { heldPool } from '#agents';
+import { foundOwners } from '#people';
 import {
   organization,
   POOL,

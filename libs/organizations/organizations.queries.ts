@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
-import { usablePoolVersion } from '#agents/to-agents';
+import { usablePoolVersion } from '#agents';
 import { ownPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { FeatureSet, OrganizationSettings } from './organization.js';

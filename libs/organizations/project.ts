@@ -1,4 +1,23 @@
-import { bindingChanges, checkAll, checkAutoDestroyDuration, checkName, conflict, differences, IN_OWNER, isNothing, MAX_BINDINGS, notFound, unprocessable, withBindings, type BindingChange, type BindingsHow, type Decider, type Message, type Tag, type ProjectDeleted } from '#kernel';
+import {
+  bindingChanges,
+  checkAll,
+  checkAutoDestroyDuration,
+  checkName,
+  conflict,
+  differences,
+  IN_OWNER,
+  isNothing,
+  MAX_BINDINGS,
+  notFound,
+  unprocessable,
+  withBindings,
+  type BindingChange,
+  type BindingsHow,
+  type Decider,
+  type Message,
+  type Tag,
+  type ProjectDeleted,
+} from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */

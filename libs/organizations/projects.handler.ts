@@ -12,7 +12,7 @@ import {
   type Write,
 } from '#event-store';
 import { contextOf, demand, type Actor, type Permission } from '#access';
-import { heldPool } from '#agents/to-agents';
+import { heldPool } from '#agents';
 import { bindingsOfProjects, type BindingRow } from '#tag-bindings';
 import { POOL, project, type ProjectCommand } from './project.js';
 import { organizationForCommand } from './organizations.queries.js';

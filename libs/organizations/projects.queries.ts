@@ -15,8 +15,8 @@ import {
   organizationFor,
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { usablePoolVersion } from '#agents/to-agents';
-import { isSeenTeam } from '#people/to-people';
+import { usablePoolVersion } from '#agents';
+import { isSeenTeam } from '#people';
 import { PROJECT_TAGS, type Tagged } from '#tag-bindings';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';

@@ -21,7 +21,8 @@ export const accessEpochs: Projection<Source> = {
   on: {
     UserCreated: null,
     // The name stands in the trail and on locks.
-    UserUpdated: ({ changes: { username } }, { stream }) => (username === undefined ? null : raiseEpoch(sql`${stream}`)),
+    UserUpdated: ({ changes: { username } }, { stream }) =>
+      username === undefined ? null : raiseEpoch(sql`${stream}`),
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
     MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),
     MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),

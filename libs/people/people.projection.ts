@@ -4,12 +4,7 @@ import type { MembershipEvent } from './membership.js';
 import type { TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
-type Source =
-  | UserEvent
-  | MembershipEvent
-  | TeamEvent
-  | AuthenticationTokenEvent
-  | OrganizationDeleted;
+type Source = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted;
 
 export const access: Projection<Source> = {
   name: 'access',

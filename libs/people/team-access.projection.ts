@@ -8,9 +8,7 @@ type Ends = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
 
-export const teamWorkspaces: Projection<
-  TeamWorkspaceEvent | Ends | WorkspaceDeleted
-> = {
+export const teamWorkspaces: Projection<TeamWorkspaceEvent | Ends | WorkspaceDeleted> = {
   name: 'team_workspaces',
   tables: ['team_workspaces'],
   on: {

@@ -4,7 +4,6 @@ import type { GpgKeyEvent } from './gpg-key.js';
 import type { RegistryProviderEvent } from './registry-provider.js';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 
-
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',
   tables: ['registry_providers'],

@@ -1,8 +1,8 @@
 import type { Clock, EventContext, Ids, Sql } from '#kernel';
 import { staleWhen, unchanged, type Chore, type EventStore, type Write } from '#event-store';
 import { systemContext } from '#access';
-import { isConfigurationInUse, permanentConfigurationDeletion, softConfigurationDeletion } from '#runs/to-runs';
-import { permanentDeletion, softDeletion } from '#state/to-state';
+import { isConfigurationInUse, permanentConfigurationDeletion, softConfigurationDeletion } from '#runs';
+import { permanentDeletion, softDeletion } from '#state';
 import {
   CONFIGURATION_VERSIONS,
   dueVersion,

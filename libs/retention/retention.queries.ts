@@ -1,7 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
-import { IS_CONFIGURATION_NEEDED } from '#runs/to-runs';
-import { IS_NEEDED } from '#state/to-state';
+import { IS_CONFIGURATION_NEEDED } from '#runs';
+import { IS_NEEDED } from '#state';
 import { policyThatCounts } from './data-retention-policies.queries.js';
 
 /** Records whose files policies delete; `isNeeded` is about their row `v` and the row `w` of their workspace. */

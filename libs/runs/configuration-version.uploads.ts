@@ -4,7 +4,7 @@ import { conflict, Ids, notFound, Refused, sql } from '#kernel';
 import { identityNow, may, systemContext } from '#access';
 import { digestOf, hashed } from '#blob-store';
 import { EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
-import { ToolReleases } from '#workspaces/to-workspace';
+import { ToolReleases } from '#workspaces';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import {
   archiveIsUsed,

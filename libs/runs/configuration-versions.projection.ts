@@ -1,8 +1,15 @@
-import { sql, type DataOf, type Projection, type Sql, type Timestamp, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
+import {
+  sql,
+  type DataOf,
+  type Projection,
+  type Sql,
+  type Timestamp,
+  type OrganizationDeleted,
+  type WorkspaceDeleted,
+} from '#kernel';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
 
-type Deleted =
-  OrganizationDeleted | WorkspaceDeleted;
+type Deleted = OrganizationDeleted | WorkspaceDeleted;
 
 /** To a status, and when. */
 const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`

@@ -12,7 +12,7 @@ import {
 } from '#access';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { EXECUTION_MODE } from '#workspaces/to-workspace';
+import { EXECUTION_MODE } from '#workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from './run-status.js';
 import type { ExecutionMode } from './runs.queries.js';

@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf } from '#kernel';
 import { EventStore, firstRow, unborn, unchanged, writeOf } from '#event-store';
 import { contextOf, demand, may, personOf, type Actor } from '#access';
-import { ToolReleases, workspaceLock } from '#workspaces/to-workspace';
+import { ToolReleases, workspaceLock } from '#workspaces';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
 import { holdsWorkspace, waitsItsTurn } from './run-state.js';
 import { run, type RunCommand, type RunSource } from './run.js';

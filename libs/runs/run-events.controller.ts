@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
-import { relatedUsers } from '#people/to-people';
+import { relatedUsers } from '#people';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
 import {

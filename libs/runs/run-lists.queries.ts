@@ -11,8 +11,8 @@ import {
   type Grant,
 } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { isHiddenTeam } from '#people/to-people';
-import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/to-workspace';
+import { isHiddenTeam } from '#people';
+import { AGENT_POOL, EXECUTION_MODE } from '#workspaces';
 import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
 import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, type RunRow } from './runs.queries.js';
 

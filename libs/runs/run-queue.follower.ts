@@ -1,8 +1,7 @@
 import { Refused, type Recorded } from '#kernel';
 import { unchanged, writeOf, type EventStore, type Follower } from '#event-store';
 import { systemContext } from '#access';
-import type { WorkspaceEvent } from '#workspaces';
-import { workspaceLock } from '#workspaces/to-workspace';
+import { workspaceLock, type WorkspaceEvent } from '#workspaces';
 import { run, type RunEvent } from './run.js';
 import { nextInQueues, runForCommand } from './runs.queries.js';
 

@@ -2,7 +2,7 @@ import { Controller, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
 import { document, type Document } from '#json-api';
-import { authenticationTokenResource } from '#people/to-people';
+import { authenticationTokenResource } from '#people';
 import { IssueRunToken } from './run-tokens.handler.js';
 
 @Controller('api/v2')

@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound } from '#kernel';
 import { EventStore, unchanged } from '#event-store';
 import { contextOf, type Actor } from '#access';
-import { newToken, type IssuedToken } from '#people/to-people';
+import { newToken, type IssuedToken } from '#people';
 import { isFinal } from './run-status.js';
 import { run } from './run.js';
 import { authorize } from './runs.handler.js';

@@ -1,5 +1,5 @@
 import { sql, type Projection, type Recorded, type Sql, type WorkspaceDeleted } from '#kernel';
-import { forgetTokens } from '#people/to-people';
+import { forgetTokens } from '#people';
 import { isFinal } from './run-status.js';
 import type { RunEvent } from './run.js';
 

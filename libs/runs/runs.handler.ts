@@ -2,7 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound, type DataOf } from '#kernel';
 import { EventStore, firstRow, unchanged, writeOf, type Write } from '#event-store';
 import { contextOf, demand, may, personOf, type Actor, type Permission } from '#access';
-import { workspaceLock } from '#workspaces/to-workspace';
+import { workspaceLock } from '#workspaces';
 import { holdsWorkspace, type Run } from './run-state.js';
 import { allows } from './run-status.js';
 import { run, type RunCommand } from './run.js';

@@ -1,10 +1,10 @@
 import { sql, type Sql } from '#kernel';
 import { may, type Actor } from '#access';
-import { relatedUsers } from '#people/to-people';
+import { relatedUsers } from '#people';
 import type { Database } from '#event-store';
 import { includesOf, readRelated, related, slowForLists, type Query, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
-import { relatedWorkspaces } from '#workspaces/to-workspace';
+import { relatedWorkspaces } from '#workspaces';
 import { configurationVersionResource } from './configuration-versions.document.js';
 import { configurationVersionsByIds, type ConfigurationVersionRow } from './configuration-versions.queries.js';
 import { configurationsShown, type ConfigurationRead } from './reads.events.js';

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
-import { CurrentRuns } from '#workspaces/to-workspace';
+import { CurrentRuns } from '#workspaces';
 import { AppliesController } from './applies.controller.js';
 import { CommentsController } from './comments.controller.js';
 import { ConfigurationFiles } from './configuration-version.files.js';

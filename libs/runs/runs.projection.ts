@@ -1,4 +1,12 @@
-import { sql, type DataOf, type Projection, type Recorded, type Sql, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
+import {
+  sql,
+  type DataOf,
+  type Projection,
+  type Recorded,
+  type Sql,
+  type OrganizationDeleted,
+  type WorkspaceDeleted,
+} from '#kernel';
 import { forgetSecrets } from '#vault';
 import { operationOf } from './run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './run-status.js';
@@ -6,8 +14,7 @@ import { STATUS_AFTER, waitsItsTurn } from './run-state.js';
 import { type RunEvent } from './run.js';
 import { METRIC_TABLES, metricsAfter } from './runs.metrics.js';
 
-type Deleted =
-  OrganizationDeleted | WorkspaceDeleted;
+type Deleted = OrganizationDeleted | WorkspaceDeleted;
 
 const TABLES = ['runs', 'workspace_runs', 'run_events', 'run_comments', ...METRIC_TABLES] as const;
 

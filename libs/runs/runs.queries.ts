@@ -1,9 +1,9 @@
 import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
-import { letsUse } from '#agents/to-agents';
+import { letsUse } from '#agents';
 import { sealed } from '#vault';
-import { AGENT_POOL, EXECUTION_MODE, lockSnapshot, type LockSnapshot } from '#workspaces/to-workspace';
+import { AGENT_POOL, EXECUTION_MODE, lockSnapshot, type LockSnapshot } from '#workspaces';
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { may, type Actor } from '#access';
-import { relatedUsers } from '#people/to-people';
+import { relatedUsers } from '#people';
 import { Clock, sql, type Sql } from '#kernel';
 import { related, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
-import { CurrentRuns } from '#workspaces/to-workspace';
+import { CurrentRuns } from '#workspaces';
 import { RunVariables } from './runs.variables.js';
 import { runResource } from './runs.document.js';
 import { asksForConfigurations, phasesOf, relatedConfigurations, type Includes } from './runs.include.js';

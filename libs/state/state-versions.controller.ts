@@ -16,7 +16,7 @@ import {
   type Resource,
 } from '#json-api';
 import { Reads } from '#reads';
-import { CurrentRuns } from '#workspaces/to-workspace';
+import { CurrentRuns } from '#workspaces';
 import type { BackingDataCommand } from './backing-data.js';
 import { ToBackingData } from './backing-data.handler.js';
 import type { StateRead } from './reads.events.js';

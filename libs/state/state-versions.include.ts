@@ -1,9 +1,9 @@
 import { sql, type Sql } from '#kernel';
 import { may, type Actor, type Person } from '#access';
-import { relatedTeams, relatedUsers } from '#people/to-people';
+import { relatedTeams, relatedUsers } from '#people';
 import type { Database } from '#event-store';
 import { includesOf, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
-import type { CurrentRuns } from '#workspaces/to-workspace';
+import type { CurrentRuns } from '#workspaces';
 import { byName } from './state-extract.js';
 import { outputResource } from './state-versions.document.js';
 import type { StateVersionRow } from './state-versions.queries.js';

@@ -12,7 +12,7 @@ import {
 import { snapshotAt, type Database, type Snapshot } from '#event-store';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
 import type { Counts } from './state-file.js';
-import { IS_NEEDED } from './to-state.js';
+import { IS_NEEDED } from './backing-data.writes.js';
 
 export type OutputRow = {
   readonly id: string;

@@ -3,7 +3,7 @@ import { may, type Actor } from '#access';
 import { Refused, type RefusalKind, type Sql } from '#kernel';
 import { related, type Related, type Resource } from '#json-api';
 import { Reads } from '#reads';
-import { CurrentStates } from '#workspaces/to-workspace';
+import { CurrentStates } from '#workspaces';
 import { byName, type BlocksIndex } from './state-extract.js';
 import { shownState, type Shown, type StateRead } from './reads.events.js';
 import { stateVersionResource, workspaceOutputResource } from './state-versions.document.js';

@@ -5,7 +5,7 @@ import { Ids, notFound } from '#kernel';
 import { personOf, type Actor } from '#access';
 import type { BlobContent } from '#blob-store';
 import { Database } from '#event-store';
-import { ToWorkspace } from '#workspaces/to-workspace';
+import { ToWorkspace } from '#workspaces';
 import type { NewStateVersion } from './state-versions.body.js';
 import { createdOrRepeated, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';

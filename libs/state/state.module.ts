@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
-import { CurrentStates } from '#workspaces/to-workspace';
+import { CurrentStates } from '#workspaces';
 import { BackingDataHandler } from './backing-data.handler.js';
 import { InlineStateLimit } from './inline-state.limit.js';
 import { ResourcesController } from './resources.controller.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Refused, unprocessable, type Problem, type RefusalKind } from '#kernel';
-import type { OutputFact, StateFacts } from '#workspaces/to-workspace';
+import type { OutputFact, StateFacts } from '#workspaces';
 import { splitCreation } from './inline-state.js';
 import { blocksFile, outputsFile, resourcesFile } from './state-extract.js';
 import { parseStateFile, withSerial } from './state-file.js';

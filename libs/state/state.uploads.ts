@@ -5,7 +5,7 @@ import { conflict, Ids, notFound, Refused, unprocessable } from '#kernel';
 import type { Actor } from '#access';
 import { digestOf, hashed } from '#blob-store';
 import { Database } from '#event-store';
-import { FinalizeUpload, ToWorkspace, type StateFacts } from '#workspaces/to-workspace';
+import { FinalizeUpload, ToWorkspace, type StateFacts } from '#workspaces';
 import { isHopeless, uploadTarget, type UploadTarget } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';
 import { EXTRACT_KINDS, StateFiles, type FileKind } from './state.files.js';

@@ -10,7 +10,7 @@ import {
   type Grant,
 } from '#access';
 import { viewsAt, type PointInTime } from '#json-api';
-import { shownSomebody } from '#people/to-people';
+import { shownSomebody } from '#people';
 import { IS_INHERITED, type BoundTag } from './inheritance.queries.js';
 
 /** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */

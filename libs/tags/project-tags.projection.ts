@@ -2,8 +2,7 @@ import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { ProjectEvent } from '#organizations';
 
 type Source =
-  | Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }>
-  | OrganizationDeleted;
+  Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }> | OrganizationDeleted;
 
 /** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
 export const projectTags: Projection<Source> = {

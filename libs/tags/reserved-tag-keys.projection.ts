@@ -1,9 +1,7 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { ReservedTagKeyEvent } from './reserved-tag-key.js';
 
-export const reservedTagKeys: Projection<
-  ReservedTagKeyEvent | OrganizationDeleted
-> = {
+export const reservedTagKeys: Projection<ReservedTagKeyEvent | OrganizationDeleted> = {
   name: 'reserved_tag_keys',
   tables: ['reserved_tag_keys'],
   on: {

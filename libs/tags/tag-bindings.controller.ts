@@ -4,8 +4,8 @@ import type { Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { document, LIST_BODY_BYTES, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
-import { BindToProject } from '#organizations/to-organizations';
-import { BindToWorkspace } from '#workspaces/to-workspace';
+import { BindToProject } from '#organizations';
+import { BindToWorkspace } from '#workspaces';
 import { bindingsIn, bindingsOfProject, bindingsOfWorkspace, tagBindingResource, type BindingRow } from '#tag-bindings';
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';

@@ -2,7 +2,7 @@ import { notFound, sql, unprocessable, type Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { demand, grantedWorkspaces, isGrantedProject, organizationsWhere, type Actor, organizationFor } from '#access';
 import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { shownSomebody } from '#people/to-people';
+import { shownSomebody } from '#people';
 import type { BoundTag } from '#tag-bindings';
 import { checkReservedKey, type ReservedTagKeyFacts } from './reserved-tag-key.js';
 import { workspacesTagged } from './reserved-tag-keys.queries.js';

@@ -17,7 +17,7 @@ import {
   type Query as QueryOf,
   type Resource,
 } from '#json-api';
-import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces/to-workspace';
+import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces';
 import { flatTagsIn, flatTagsInput, tagId, tagsToRemove } from '#tag-bindings';
 import { tagsOfWorkspaceAsOf } from './tags.as-of.queries.js';
 import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';

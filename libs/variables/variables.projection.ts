@@ -1,12 +1,16 @@
-import { sql, type Projection, type Sql, type OrganizationDeleted, type ProjectDeleted, type WorkspaceDeleted } from '#kernel';
+import {
+  sql,
+  type Projection,
+  type Sql,
+  type OrganizationDeleted,
+  type ProjectDeleted,
+  type WorkspaceDeleted,
+} from '#kernel';
 import { forgetSecrets } from '#vault';
 import { KINDS, type VariableSetEvent } from './variable-set.js';
 import type { VariableEvent } from './variable.js';
 
-type Ending =
-  | WorkspaceDeleted
-  | ProjectDeleted
-  | OrganizationDeleted;
+type Ending = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
 
 const setsOf = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
 

@@ -19,8 +19,8 @@ import {
   type Resource,
 } from '#json-api';
 import { Reads } from '#reads';
-import { relatedProjects } from '#organizations/to-organizations';
-import { relatedWorkspaces } from '#workspaces/to-workspace';
+import { relatedProjects } from '#organizations';
+import { relatedWorkspaces } from '#workspaces';
 import {
   changesOf,
   createBody,

@@ -3,7 +3,7 @@ import { sql } from '#kernel';
 import { EventStore } from '#event-store';
 import { contextOf } from '#access';
 import { bindingsOfWorkspaces, type BindingRow } from '#tag-bindings';
-import { BindToWorkspace } from './to-workspace.js';
+import { BindToWorkspace } from './workspaces.commands.js';
 import { tell } from './workspaces.handler.js';
 
 @CommandHandler(BindToWorkspace)

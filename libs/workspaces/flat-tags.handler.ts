@@ -12,7 +12,7 @@ import {
   type Tagging,
 } from './flat-tags.queries.js';
 import { appendToEach, demandEach } from './several-workspaces.writes.js';
-import { DeleteTags, TagWorkspaces } from './to-workspace.js';
+import { DeleteTags, TagWorkspaces } from './workspaces.commands.js';
 
 @CommandHandler(TagWorkspaces)
 export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {

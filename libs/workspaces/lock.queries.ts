@@ -1,7 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Snapshot } from '#event-store';
 import type { Identity } from '#access';
-import { isHiddenTeam } from '#people/to-people';
+import { isHiddenTeam } from '#people';
 
 /** The facts that a decision about the lock needs, from the row `w` of workspaces. */
 export type LockSnapshot = Snapshot & {

@@ -1,8 +1,7 @@
 import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { ConsumerEvent } from './remote-state-consumers.js';
 
-type Deleted =
-  OrganizationDeleted | WorkspaceDeleted;
+type Deleted = OrganizationDeleted | WorkspaceDeleted;
 
 export const remoteStateConsumers: Projection<ConsumerEvent | Deleted> = {
   name: 'remote_state_consumers',

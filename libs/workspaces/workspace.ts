@@ -1,4 +1,22 @@
-import { checkAll, checkAutoDestroyDuration, checkName, conflict, differences, IN_OWNER, isNothing, notFound, personIn, Refused, refuseTogether, type DataOf, type Decider, type Message, type Problem, type Tag, type WorkspaceDeleted } from '#kernel';
+import {
+  checkAll,
+  checkAutoDestroyDuration,
+  checkName,
+  conflict,
+  differences,
+  IN_OWNER,
+  isNothing,
+  notFound,
+  personIn,
+  Refused,
+  refuseTogether,
+  type DataOf,
+  type Decider,
+  type Message,
+  type Problem,
+  type Tag,
+  type WorkspaceDeleted,
+} from '#kernel';
 import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
 import {

@@ -20,7 +20,7 @@ import { bindingsOf, flatTagsIn } from '#tag-bindings';
 import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
-import { ToWorkspace } from './to-workspace.js';
+import { ToWorkspace } from './workspaces.commands.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 import {
   createBody,

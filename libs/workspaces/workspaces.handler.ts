@@ -12,10 +12,10 @@ import {
   type Write,
 } from '#event-store';
 import { contextOf, systemContext, type Actor } from '#access';
-import { heldPool } from '#agents/to-agents';
-import { heldSshKey } from '#ssh-keys/to-ssh-keys';
+import { heldPool } from '#agents';
+import { heldSshKey } from '#ssh-keys';
 import { fixedKeysChanged, idsAmong, namesOf, type TagReference } from '#tag-bindings';
-import { FinalizeUpload, ToWorkspace, type LaterCommand } from './to-workspace.js';
+import { FinalizeUpload, ToWorkspace, type LaterCommand } from './workspaces.commands.js';
 import type { SettingsInput } from './settings.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';

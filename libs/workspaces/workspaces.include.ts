@@ -1,6 +1,6 @@
 import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor, type Person } from '#access';
-import { relatedTeams, relatedUsers } from '#people/to-people';
+import { relatedTeams, relatedUsers } from '#people';
 import { relatedEffectiveTagBindings, relatedTagBindings } from '#tag-bindings';
 import type { Database } from '#event-store';
 import {
@@ -15,7 +15,7 @@ import {
   type Related,
   type Resource,
 } from '#json-api';
-import { relatedOrganizations, relatedProjects } from '#organizations/to-organizations';
+import { relatedOrganizations, relatedProjects } from '#organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
 import type { WorkspaceRow } from './workspaces.queries.js';

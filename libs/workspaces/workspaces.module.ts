@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AgentPoolWorkspaces } from '#agents/to-agents';
+import { AgentPoolWorkspaces } from '#agents';
 import { BindToWorkspaceHandler } from './bind-to-workspace.handler.js';
 import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js';
 import { MoveWorkspacesHandler } from './moves.handler.js';

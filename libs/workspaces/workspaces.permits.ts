@@ -1,5 +1,5 @@
 import { demand, type Actor, type Permission } from '#access';
-import type { LaterCommand } from './to-workspace.js';
+import type { LaterCommand } from './workspaces.commands.js';
 import type { WorkspaceCommand } from './workspace.js';
 import type { WorkspaceForCommand } from './workspaces.queries.js';
 

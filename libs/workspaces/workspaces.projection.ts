@@ -3,7 +3,6 @@ import type { SshKeyEvent } from '#ssh-keys';
 import type { TagEvent } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
 
-
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
 const touched = (stream: string, time: string): Sql =>

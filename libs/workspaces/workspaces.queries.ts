@@ -12,11 +12,11 @@ import {
   type Permission,
   type Place,
 } from '#access';
-import { usablePoolVersion } from '#agents/to-agents';
+import { usablePoolVersion } from '#agents';
 import { viewsAt, type PointInTime } from '#json-api';
 import { ownPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tag-bindings';
-import { sshKeyVersion } from '#ssh-keys/to-ssh-keys';
+import { sshKeyVersion } from '#ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
 import type { Lock } from './lock.js';

@@ -1,14 +1,15 @@
-import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS } from '#access';
-import type {
-  Grant,
-  OrganizationAccess,
-  ProjectAccess,
-  ProjectLevel,
-  ProjectWorkspaceAccess,
-  Standing,
-  Identity,
-  WorkspaceAccess,
-  WorkspaceLevel,
+import {
+  NO_ORGANIZATION_ACCESS,
+  ORGANIZATION_ACCESS,
+  type Grant,
+  type Identity,
+  type OrganizationAccess,
+  type ProjectAccess,
+  type ProjectLevel,
+  type ProjectWorkspaceAccess,
+  type Standing,
+  type WorkspaceAccess,
+  type WorkspaceLevel,
 } from '#access';
 
 /** What a caller's only team has been given: on the workspace `one`, on the project that it lies in. */

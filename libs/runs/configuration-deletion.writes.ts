@@ -3,11 +3,6 @@ import { writeOf, type EventStore, type Snapshot, type Write } from '#event-stor
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { inUse, isInUse } from './configuration-versions.queries.js';
 
-/** What a run means for others, for who keeps something of runs as well. */
-export { STATUS_AFTER, waitsItsTurn } from './run-state.js';
-export { FINAL_STATUSES, RUN_STATUSES, type RunStatus } from './run-status.js';
-export { COUNTED, MEASURES, METRICS, WINDOW } from './runs.metrics.js';
-
 /**
  * Over the row `v` of configuration_versions: whether it is the current one of its workspace, the newest that is uploaded,
  * which the next run uses, or in use by a run.

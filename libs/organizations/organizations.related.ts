@@ -6,8 +6,6 @@ import { organizationsByIds, type OrganizationRow } from './organizations.querie
 import { projectResource } from './projects.document.js';
 import { projectsByIds, type ProjectRow } from './projects.queries.js';
 
-export { BindToProject } from './projects.handler.js';
-
 /** Organizations for documents that bring them along, where the caller may read them. */
 export const relatedOrganizations = (ids: Sql, actor: Actor): Related =>
   related<OrganizationRow>(organizationsByIds(ids), (rows) =>

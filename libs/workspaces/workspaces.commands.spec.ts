@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { FinalizeUpload, ToWorkspace, type StateFacts } from './to-workspace.js';
+import type { StateFacts } from './state-head.js';
+import { FinalizeUpload, ToWorkspace } from './workspaces.commands.js';
 
 const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
 

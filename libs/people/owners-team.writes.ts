@@ -3,19 +3,6 @@ import { unborn, writeOf, type Write } from '#event-store';
 import { membership } from './membership.js';
 import { OWNERS, team } from './team.js';
 
-export {
-  destroyTokens,
-  forgetTokens,
-  newToken,
-  tokensOf,
-  type IssuedToken,
-  type OwnedToken,
-  type TokenDestruction,
-} from './authentication-tokens.writes.js';
-export { authenticationTokenResource } from './authentication-tokens.document.js';
-export { relatedTeams, relatedUsers } from './people.related.js';
-export { isHiddenTeam, isSeenTeam, shownSomebody } from './teams.queries.js';
-
 type Founder = { readonly user: string; readonly username: string };
 
 /**

@@ -1,8 +1,6 @@
 import { sql, unprocessable, type Sql } from '#kernel';
 import { unchanged, type Write } from '#event-store';
 
-export { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
-
 /** Columns, or parameters, with the ids of who wants to use a pool; without any it is the whole organization. */
 type User = { readonly workspace?: Sql; readonly project?: Sql };
 
