@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import pg from 'pg';
-import type { Row } from './database.js';
+import type { Row } from './row.js';
 
 /** A statement that is prepared under its name, once per connection; anew each time where that is empty. */
 export type Prepared = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };

@@ -6,9 +6,8 @@ import { Batch, type Prepared } from './batch.js';
 import { databaseMetrics } from './metrics.js';
 import { isOutage, isStatementMixUp, isStatementTimeout } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
+import type { Row } from './row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
-
-export type Row = Record<string, unknown>;
 
 export type DatabaseOptions = {
   readonly url: string;

@@ -1,17 +1,8 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
+import type { EncryptedColumn } from './encrypted-column.js';
 import { Envelope } from './envelope.js';
 import type { Slice } from './slice.js';
-
-/** A column whose values are encrypted with an Envelope: `id` names the column that each value is bound to. */
-export type EncryptedColumn = {
-  /** Schema and table, for example `vault.secrets`. */
-  readonly table: string;
-  readonly id: string;
-  readonly column: string;
-  /** The purpose that the Envelope was made with. */
-  readonly purpose: string;
-};
 
 /** The database is encrypted with another key. Nothing was changed. */
 export class WrongEncryptionKey extends Error {

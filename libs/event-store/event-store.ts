@@ -16,7 +16,8 @@ import {
   type Sql,
 } from '#kernel';
 import { anyVersion, appendStatement, checkSize, holdsOf, locksOf } from './append-statements.js';
-import type { Database, Row } from './database.js';
+import type { Database } from './database.js';
+import type { Row } from './row.js';
 import { LogSignal } from './log-signal.js';
 import { eventsAfter, eventsOfStream, type EventRow, type LogExtent } from './log-queries.js';
 import { hasLostSomebody } from './postgres-errors.js';

@@ -1,15 +1,15 @@
 import { sql } from '#kernel';
-import type { Database } from './database.js';
 import { rest } from './rest.js';
+import type { RowReader } from './row.js';
 
 /** How long a scrape waits for the database. */
 const PATIENCE_MS = 2_000;
 
 /** The followers that this process runs, whether they lead or stand by, with the database of each. */
-const running = new Map<Database, Map<string, number>>();
+const running = new Map<RowReader, Map<string, number>>();
 
 /** Includes the follower in the lag metric. Returns a function that removes it again. */
-export const reportLag = (database: Database, follower: string): (() => void) => {
+export const reportLag = (database: RowReader, follower: string): (() => void) => {
   const followers = running.get(database) ?? new Map<string, number>();
   running.set(database, followers);
   followers.set(follower, (followers.get(follower) ?? 0) + 1);
@@ -31,7 +31,7 @@ export const currentLags = async (): Promise<readonly Lag[]> => {
   return lags.flat();
 };
 
-const lagsWithin = async (database: Database, followers: readonly string[]): Promise<readonly Lag[]> => {
+const lagsWithin = async (database: RowReader, followers: readonly string[]): Promise<readonly Lag[]> => {
   const answered = new AbortController();
   const query = lagsOf(database, followers).catch(() => []);
   try {
@@ -42,7 +42,7 @@ const lagsWithin = async (database: Database, followers: readonly string[]): Pro
 };
 
 /** The age of the oldest event that the follower has not passed; zero at the head. Reads one row of the primary key each. */
-export const lagsOf = (database: Database, followers: readonly string[]): Promise<Lag[]> =>
+export const lagsOf = (database: RowReader, followers: readonly string[]): Promise<Lag[]> =>
   database.rows<Lag>(sql`
     select f.follower,
            coalesce(greatest(extract(epoch from clock_timestamp() - e.time), 0), 0)::float8 as seconds

@@ -1,5 +1,6 @@
 export { EventStoreModule, type StoreParts } from './event-store.module.js';
-export { Database, type DatabaseOptions, type Row, type Session, type StatementCounter } from './database.js';
+export { Database, type DatabaseOptions, type Session, type StatementCounter } from './database.js';
+export type { Row } from './row.js';
 export { Envelope } from './envelope.js';
 export { EventStore } from './event-store.js';
 export {
@@ -22,7 +23,8 @@ export { caughtUp, isAheadOfCluster, type Awaited, type Follower } from './follo
 export { forgottenNames, Forgetting } from './forgetting.js';
 export { FollowerRunner } from './follower-runner.js';
 export { followerStates, type FollowerState } from './follower-states.js';
-export { fingerprintOf, WrongEncryptionKey, type EncryptedColumn } from './encryption-key.js';
+export { fingerprintOf, WrongEncryptionKey } from './encryption-key.js';
+export type { EncryptedColumn } from './encrypted-column.js';
 export {
   inspectDatabase,
   migrate,

@@ -1,5 +1,5 @@
 import { sql, type LogPosition, type Recorded, type Sql } from '#kernel';
-import type { Row } from './database.js';
+import type { Row } from './row.js';
 
 export type EventRow = Recorded & Row;
 

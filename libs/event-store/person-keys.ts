@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
-import type { Database, Row } from './database.js';
+import type { Database } from './database.js';
+import type { Row } from './row.js';
 import { Envelope } from './envelope.js';
 import { HouseMark, PersonKey, type RecentTexts } from './sealed-texts.js';
 

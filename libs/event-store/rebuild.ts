@@ -1,5 +1,6 @@
 import { project, sql, type LogPosition, type NameColumn, type Projection, type Recorded, type Sql } from '#kernel';
-import type { Row, Session } from './database.js';
+import type { Session } from './database.js';
+import type { Row } from './row.js';
 import type { EventStore } from './event-store.js';
 import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
 import { forgetIn } from './names.js';

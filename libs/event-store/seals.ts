@@ -1,5 +1,6 @@
 import { sql, type EventRegistry, type PersonalText, type Sql } from '#kernel';
-import type { Database, Row } from './database.js';
+import type { Database } from './database.js';
+import type { Row } from './row.js';
 import { TAKE_NAMES } from './names.js';
 import { PersonKeys, type Keyring } from './person-keys.js';
 import {

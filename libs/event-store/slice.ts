@@ -1,5 +1,5 @@
 import type { Decider, EventKinds, EventRegistry, Message, Projection } from '#kernel';
-import type { EncryptedColumn } from './encryption-key.js';
+import type { EncryptedColumn } from './encrypted-column.js';
 import type { Follower } from './follower.js';
 
 /** An aggregate as rebuild and verify need to know it: `prefix` is that of its stream ids, such as `ws`. */

@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
-import type { Database, Row } from './database.js';
+import type { Database } from './database.js';
+import type { Row } from './row.js';
 import { isoTime } from './row-types.js';
 
 /**

@@ -1,5 +1,5 @@
 import { fold, sql, type Recorded } from '#kernel';
-import type { Row } from './database.js';
+import type { Row } from './row.js';
 import { namedIn } from './forgetting.js';
 import type { EventStore } from './event-store.js';
 import type { Aggregate, Slice } from './slice.js';

@@ -1,5 +1,5 @@
 import { decide, fold, sql, type Decider, type EventContext, type Message, type Recorded, type Sql } from '#kernel';
-import type { Row } from './database.js';
+import type { Row } from './row.js';
 
 /** The version a stream must have: a number (0 = it must not exist), or `any`. */
 export type ExpectedVersion = number | 'any';

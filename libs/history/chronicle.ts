@@ -1,5 +1,6 @@
 import type { Recorded, Somebody, Timestamp } from '#kernel';
-import { nextVersion, type Data, type NewVersion, type Standing } from './versions.js';
+import { nextVersion, type NewVersion, type Standing } from './versions.js';
+import type { Data } from './fields.js';
 
 /** A run, as far as the history of its workspace depends on it. */
 export type RunFacts = {

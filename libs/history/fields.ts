@@ -1,5 +1,7 @@
 import { attributeOf, keyOf } from '#kernel';
-import type { Data } from './versions.js';
+
+/** The properties of a subject, such as a workspace, at some time. */
+export type Data = Readonly<Record<string, unknown>>;
 
 /** What of the data documents show under other names, or not at all. All the rest is called as the API calls it. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

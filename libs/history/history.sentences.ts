@@ -8,7 +8,7 @@ import type { WorkspaceEvent } from '#workspaces';
 import type { Change, Known } from './chronicle.js';
 import { configurations, runs } from './runs.sentences.js';
 import { became, born, gone, type Sentences, type Told } from './sentences.js';
-import type { Data } from './versions.js';
+import type { Data } from './fields.js';
 
 const organizations: Sentences<OrganizationEvent> = {
   OrganizationCreated: ({ name, email, featureSet, settings }, { stream }) =>

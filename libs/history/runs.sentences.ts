@@ -9,7 +9,7 @@ import {
 } from '#runs';
 import type { Change, Known } from './chronicle.js';
 import { became, born, type Sentences, type Told } from './sentences.js';
-import type { Data } from './versions.js';
+import type { Data } from './fields.js';
 
 /** As the inline view decides which run is the current one (libs/runs/runs.projection.ts). */
 const current = (known: Known, workspace: string, run: string): readonly Change[] =>

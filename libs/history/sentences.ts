@@ -1,6 +1,6 @@
 import type { DataOf, Message, Recorded } from '#kernel';
 import type { Change, Known } from './chronicle.js';
-import type { Data } from './versions.js';
+import type { Data } from './fields.js';
 
 /** An event of an organization: all others have no place in a history. */
 export type Told = Recorded & { readonly organization: string };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventAt } from './spec.js';
-import { nextVersion, type Data, type NewVersion, type Standing } from './versions.js';
+import { nextVersion, type NewVersion, type Standing } from './versions.js';
+import type { Data } from './fields.js';
 
 const SETTINGS: Data = Object.fromEntries(
   Array.from({ length: 40 }, (_, n) => [`someSettingNumber${n}`, `value ${n}`]),

@@ -1,8 +1,5 @@
 import type { Recorded, Timestamp } from '#kernel';
-import { fieldsChanged } from './fields.js';
-
-/** What is known of a subject, such as a workspace, at some time. */
-export type Data = Readonly<Record<string, unknown>>;
+import { fieldsChanged, type Data } from './fields.js';
 
 /** How a subject was from `since` until its next version. Every event that changes it makes one. */
 export type Version = {

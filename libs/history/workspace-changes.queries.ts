@@ -5,7 +5,7 @@ import { limitBy, sizeWithin, type Listed, type Page } from '#json-api';
 import { isHiddenTeam, shownSomebody } from '#people';
 import { NAME_MOST } from './history.follower.js';
 import { placeOf, type WorkspacePlace } from './places.queries.js';
-import type { Data } from './versions.js';
+import type { Data } from './fields.js';
 
 export type WorkspaceChangeRow = {
   /** The event's. */

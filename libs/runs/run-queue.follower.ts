@@ -2,7 +2,8 @@ import { Refused, type Recorded } from '#kernel';
 import { unchanged, writeOf, type EventStore, type Follower } from '#event-store';
 import { systemContext } from '#access';
 import { workspaceLock, type WorkspaceEvent } from '#workspaces';
-import { run, type RunEvent } from './run.js';
+import { run } from './run.js';
+import type { RunEvent } from './run-event.js';
 import { nextInQueues, runForCommand } from './runs.queries.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Table, Timestamp } from '#kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isInHand, type RunStatus } from './run-status.js';
-import type { RunEvent } from './run.js';
+import type { RunEvent } from './run-event.js';
 
 /** What the rules need to know of a run. */
 export type KnownRun = {

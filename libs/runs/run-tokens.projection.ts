@@ -1,7 +1,7 @@
 import { sql, type Projection, type Recorded, type Sql, type WorkspaceDeleted } from '#kernel';
 import { forgetTokens } from '#people';
 import { isFinal } from './run-status.js';
-import type { RunEvent } from './run.js';
+import type { RunEvent } from './run-event.js';
 
 type Ending = Extract<
   RunEvent,

@@ -5,7 +5,8 @@ import { specify } from '#kernel/spec';
 import type { RunOptions } from './run-options.js';
 import { allows, isFinal, isInHand, MACHINE, RUN_STATUSES, type RunStatus } from './run-status.js';
 import { holdsWorkspace, STATUS_AFTER, type KnownRun, type Run } from './run-state.js';
-import { run, type Progress, type RunCommand, type RunEvent } from './run.js';
+import { run, type Progress, type RunCommand } from './run.js';
+import type { RunEvent } from './run-event.js';
 import { runEvents } from './runs.events.js';
 
 const { given } = specify(run);

@@ -4,7 +4,7 @@ import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import { applyOf, planOf, type Phase } from './phases.js';
 import { allows, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
-import type { Counts } from './run.js';
+import type { Counts } from './run-event.js';
 import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nameAt, type DataOf, type EventKind, type EventKinds, type Somebody } from '#kernel';
 import type { RunOptions } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
-import { RUN_SOURCES, type Counts, type RunEvent, type Stage } from './run.js';
+import { RUN_SOURCES, type Counts, type RunEvent, type Stage } from './run-event.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Somebody>;
 

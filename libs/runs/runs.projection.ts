@@ -11,7 +11,7 @@ import { forgetSecrets } from '#vault';
 import { operationOf } from './run-options.js';
 import { FINAL_STATUSES, type RunStatus } from './run-status.js';
 import { STATUS_AFTER, waitsItsTurn } from './run-state.js';
-import { type RunEvent } from './run.js';
+import type { RunEvent } from './run-event.js';
 import { METRIC_TABLES, metricsAfter } from './runs.metrics.js';
 
 type Deleted = OrganizationDeleted | WorkspaceDeleted;

@@ -7,7 +7,7 @@ import { AGENT_POOL, EXECUTION_MODE, lockSnapshot, type LockSnapshot } from '#wo
 import type { Reached } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
-import type { Counts, RunSource } from './run.js';
+import type { Counts, RunSource } from './run-event.js';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';
 

@@ -1,4 +1,4 @@
-import type { WorkspaceSettings } from './settings.js';
+import type { WorkspaceSettings } from './workspace-settings.js';
 
 /** When what a workspace manages is destroyed: by a time and an idle duration of its own, or as its project says. */
 type AutoDestroy = Pick<

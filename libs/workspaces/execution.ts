@@ -1,5 +1,5 @@
 import { unprocessable } from '#kernel';
-import type { WorkspaceChanges, WorkspaceSettings } from './settings.js';
+import type { WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
 
 /*
  * Where the runs of a workspace are executed: in a mode and a pool of its own, where `settingOverwrites` says so, else in

@@ -2,7 +2,7 @@ import type { Person } from '#access/rules';
 import { conflict, unavailable, type Message, type Refused, type Table, type Timestamp } from '#kernel';
 import { describeHolder } from './holder.js';
 import { discarding, promotion, withoutLock, type StateEvent } from './state-head.js';
-import type { ActiveWorkspace, Workspace } from './workspace.js';
+import type { ActiveWorkspace, Lock, Workspace } from './workspace-state.js';
 
 /**
  * The lock of a workspace.
@@ -12,8 +12,6 @@ import type { ActiveWorkspace, Workspace } from './workspace.js';
  * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force does
  * not wait: the version that is still pending is discarded.
  */
-export type Lock = { readonly holder: Person; readonly reason: string };
-
 export type LockEvent =
   | Message<'WorkspaceLocked', { holder: Person; reason: string }>
   | Message<'WorkspaceUnlocked', { holder: Person; forced: boolean }>;

@@ -1,6 +1,6 @@
 import { unprocessable, type Message, type Table } from '#kernel';
-import type { WorkspaceChanges } from './settings.js';
-import type { ActiveWorkspace, Workspace } from './workspace.js';
+import type { WorkspaceChanges } from './workspace-settings.js';
+import type { ActiveWorkspace, Workspace } from './workspace-state.js';
 
 /** Workspaces that are let read the state of this one, one by one. Who they are is in the view, and in no state here. */
 export type ConsumerEvent =

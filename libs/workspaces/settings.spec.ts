@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { specify } from '#kernel/spec';
-import { DEFAULT_SETTINGS, type SettingsInput, type WorkspaceSettings } from './settings.js';
+import { DEFAULT_SETTINGS } from './settings.js';
+import type { SettingsInput, WorkspaceSettings } from './workspace-settings.js';
 import { workspace, type Surroundings, type WorkspaceEvent } from './workspace.js';
 
 const { given } = specify(workspace);

@@ -1,37 +1,17 @@
 import type { Person } from '#access/rules';
 import { conflict, notFound, type Message, type Table } from '#kernel';
 import { describeHolder } from './holder.js';
-import type { ActiveWorkspace, Workspace } from './workspace.js';
+import type { ActiveWorkspace, StateHead, StateVersion, Workspace } from './workspace-state.js';
 
-/**
- * What a workspace knows of its state: the newest version and which one is current.
+/*
+ * The head of a workspace's state: its newest version and its current one.
  *
  *   (none) ──create──► pending ──finalize (the state file is here)──► finalized ──promote (at unlock)──► current
  *                         └──discard (a newer one takes its place, or the lock is broken)──► discarded
  *
- * A version is created by whoever holds the lock, and is intermediate until the workspace is unlocked. Whoever is to
- * upload a pending one may have died: unless it were discarded, nobody could ever unlock the workspace or go on from it.
+ * The holder of the lock creates a version, which is intermediate until the workspace is unlocked. A client that dies during
+ * the upload leaves a pending version. It must be discarded, or the workspace could never be unlocked or get a new version.
  */
-export type StateVersion = {
-  readonly id: string;
-  readonly serial: number;
-  readonly lineage: string | null;
-  readonly md5: string;
-  readonly status: 'pending' | 'finalized';
-  /** Whether the lock under which it was created is still held. */
-  readonly isOfThisLock: boolean;
-};
-
-export type StateHead = {
-  readonly latest: StateVersion | null;
-  /** The newest version whose file is here: what unlocking makes current, and what is left when `latest` is discarded. */
-  readonly finalized: { readonly version: StateVersion; readonly resources: number } | null;
-  readonly current: string | null;
-  /** Managed resources in the current version. */
-  readonly resources: number;
-};
-
-export const NO_STATE: StateHead = { latest: null, finalized: null, current: null, resources: 0 };
 
 /** An output as the log knows it: its value, which may be a secret, stays in the state file. */
 export type OutputFact = {

@@ -16,7 +16,7 @@ import {
   type Table,
   type Tag,
 } from '#kernel';
-import type { ActiveWorkspace, Workspace } from './workspace.js';
+import type { ActiveWorkspace, Workspace } from './workspace-state.js';
 
 /**
  * One event for each tag: a PATCH of three bindings yields three. Requests for flat tags and for bindings have their own

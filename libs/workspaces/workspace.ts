@@ -18,7 +18,7 @@ import {
   type WorkspaceDeleted,
 } from '#kernel';
 import type { ExecutionMode } from './execution.js';
-import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent, type Lock } from './lock.js';
+import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent } from './lock.js';
 import {
   consumerChangesBySharing,
   consumerDecisions,
@@ -26,23 +26,10 @@ import {
   type ConsumerCommand,
   type ConsumerEvent,
 } from './remote-state-consumers.js';
-import {
-  changesOf,
-  checkSettings,
-  DEFAULT_SETTINGS,
-  NAME,
-  type SettingsInput,
-  type WorkspaceChanges,
-  type WorkspaceSettings,
-} from './settings.js';
-import {
-  NO_STATE,
-  stateDecisions,
-  stateEvolutions,
-  type StateCommand,
-  type StateEvent,
-  type StateHead,
-} from './state-head.js';
+import { changesOf, checkSettings, DEFAULT_SETTINGS, NAME } from './settings.js';
+import type { SettingsInput, WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
+import { stateDecisions, stateEvolutions, type StateCommand, type StateEvent } from './state-head.js';
+import { NO_STATE, type ActiveWorkspace, type Workspace } from './workspace-state.js';
 import {
   bind,
   checkTaken,
@@ -107,20 +94,6 @@ export type WorkspaceCommand =
   | TagCommand
   | StateCommand
   | ConsumerCommand;
-
-export type ActiveWorkspace = {
-  readonly status: 'active';
-  readonly project: string;
-  readonly name: string;
-  readonly settings: WorkspaceSettings;
-  readonly tags: readonly Tag[];
-  /** The SSH key that was assigned last; it may have been deleted since, of which this stream is not told. */
-  readonly sshKey: string | null;
-  readonly lock: Lock | null;
-  readonly stateHead: StateHead;
-};
-
-export type Workspace = { readonly status: 'absent' | 'deleted' } | ActiveWorkspace;
 
 type Later = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 

@@ -15,13 +15,8 @@ import {
   typeOf,
   valuesOf,
 } from '#json-api';
-import {
-  NAME,
-  type OverwritesInput,
-  type SettingsInput,
-  type VcsRepoInput,
-  type WorkspaceSettings,
-} from './settings.js';
+import { NAME } from './settings.js';
+import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './workspace-settings.js';
 import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
 import type { ToolReleases } from './tool-releases.catalogue.js';
 

@@ -1,7 +1,7 @@
 import type { Person } from '#access';
 import { z } from 'zod';
 import { changedIn, nameAt, type EventKinds } from '#kernel';
-import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings.js';
+import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
 import type { StateFacts } from './state-head.js';
 import type { WorkspaceEvent } from './workspace.js';
 

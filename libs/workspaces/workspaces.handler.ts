@@ -16,7 +16,7 @@ import { heldPool } from '#agents';
 import { heldSshKey } from '#ssh-keys';
 import { fixedKeysChanged, idsAmong, namesOf, type TagReference } from '#tag-bindings';
 import { FinalizeUpload, ToWorkspace, type LaterCommand } from './workspaces.commands.js';
-import type { SettingsInput } from './settings.js';
+import type { SettingsInput } from './workspace-settings.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 import { authorize } from './workspaces.permits.js';

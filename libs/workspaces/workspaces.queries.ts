@@ -19,9 +19,9 @@ import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tag-bindin
 import { sshKeyVersion } from '#ssh-keys';
 import type { ExecutionMode } from './execution.js';
 import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
-import type { Lock } from './lock.js';
+import type { Lock } from './workspace-state.js';
 import { lockSnapshot, type LockSnapshot } from './lock.queries.js';
-import type { WorkspaceSettings } from './settings.js';
+import type { WorkspaceSettings } from './workspace-settings.js';
 import type { FixedKey } from './tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { Token } from './access.js';
 import { jsonOf, reasonOf, type many } from './documents.js';
 import { refused } from './failure.js';
-import type { Answer, Http, Request } from './http.js';
+import type { Http, Request } from './http.js';
+import type { Answer } from './transport.js';
 
 const JSON_API = 'application/vnd.api+json';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answer } from './http.js';
+import type { Answer } from './transport.js';
 
 // What of the server's documents is looked at. Nothing more is asked of it: it may be any server of this API.
 

@@ -2,15 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { unreachable } from './failure.js';
 import { putFile, type FileToPut } from './put-file.js';
+import type { Answer, Fault } from './transport.js';
 import { trustProblemOf } from './trust.js';
-
-/** What a server has said. */
-export type Answer = {
-  readonly status: number;
-  /** The header `Retry-After`. */
-  readonly retryAfter: string | null;
-  readonly bytes: Buffer;
-};
 
 /** How long a server that is away, or busy, is waited for. */
 export type Patience = { readonly retries: number; readonly minTimeout: number; readonly maxTimeout: number };
@@ -41,9 +34,6 @@ const throwIfPassing = ({ status, retryAfter }: Answer): void => {
   if (status === 429) throw new Passing('the server is asked too much at the moment', millisecondsOf(retryAfter));
   if (status >= 500) throw new Passing(`the server answers ${status}`, millisecondsOf(retryAfter));
 };
-
-/** What Node throws where the network fails. */
-export type Fault = { readonly message: string; readonly code?: string; readonly path?: string | null };
 
 type Caused = Fault & { readonly cause?: unknown; readonly errors?: readonly unknown[] };
 

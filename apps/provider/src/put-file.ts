@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Answer } from './http.js';
+import type { Answer } from './transport.js';
 
 export type FileToPut = {
   readonly path: string;

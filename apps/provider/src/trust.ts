@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { fileNamed } from './file-named.js';
-import type { Fault } from './http.js';
+import type { Fault } from './transport.js';
 
 /** What OpenSSL says of certificates that it cannot follow to an authority that it knows. */
 const UNKNOWN_AUTHORITY = new Set([

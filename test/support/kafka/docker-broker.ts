@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { KafkaContainer } from '@testcontainers/kafka';
 import { freePorts } from '../free-ports.js';
-import type { TestKafka } from './start-kafka.js';
+import type { TestKafka } from './test-kafka.js';
 import { untilItAnswers } from './until-it-answers.js';
 
 const IMAGE = 'confluentinc/cp-kafka:8.0.0';

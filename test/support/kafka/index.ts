@@ -1,4 +1,5 @@
-export { startKafka, type TestKafka } from './start-kafka.js';
+export { startKafka } from './start-kafka.js';
+export type { TestKafka } from './test-kafka.js';
 export { readTopic, type TopicMessage } from './read-topic.js';
 export { house, houseKinds, recorded, type HouseEvent } from './sample-events.js';
 export { sendToTopic } from './send-to-topic.js';

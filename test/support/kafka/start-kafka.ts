@@ -1,16 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { jarsAreHere, startOnJava } from './java-broker.js';
-
-/** A real broker of one node, for tests that need one. */
-export type TestKafka = {
-  readonly brokers: readonly string[];
-  /** SIGKILL; resolves when the process is gone. */
-  kill(): Promise<void>;
-  /** After `kill`: the same port, the same data. Resolves when it answers. */
-  restart(): Promise<void>;
-  /** Ends it for good and removes its data. */
-  stop(): Promise<void>;
-};
+import type { TestKafka } from './test-kafka.js';
 
 /** Resolves when the broker answers an admin client. Fails, and never skips, where the machine can run none. */
 export const startKafka = async (): Promise<TestKafka> => {
