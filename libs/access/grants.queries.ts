@@ -5,7 +5,7 @@ import { gives, PROJECT_LEVELS } from './grants.js';
 import { may, permissions, type Permission } from './permissions.js';
 
 // Permissions are those of now: `workspaces` stands here with its schema, for a statement that reads the past has rows of
-// the past under the mere name (libs/history/to-history.ts).
+// the past under the mere name (libs/history/as-of.queries.ts).
 
 const NONE = sql.raw(`'[]'::jsonb`);
 

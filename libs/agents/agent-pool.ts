@@ -10,7 +10,7 @@ import {
   type Message,
 } from '#kernel';
 
-/** Lists of ids that say which workspaces may use a pool (to-agents.ts has the rule). */
+/** Lists of ids that say which workspaces may use a pool (usable-pools.queries.ts has the rule). */
 export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspaces'] as const;
 export type Scope = (typeof SCOPES)[number];
 export type Scopes = { readonly [S in Scope]: readonly string[] };

@@ -9,5 +9,5 @@ export const retentionSlice: Slice = {
   aggregates: [aggregate('drp', dataRetentionPolicy)],
   projections: [projectionOf(dataRetentionPolicies)],
   followers: [],
-  migrations: new URL('../retention/sql/', import.meta.url),
+  migrations: new URL('./sql/', import.meta.url),
 };
