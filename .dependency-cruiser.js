@@ -9,10 +9,11 @@
 export const LAYERS = [
   ['kernel'],
   ['event-store', 'host', 'provider-release'],
-  ['access', 'blob-store', 'json-api', 'message-log', 'vault'],
+  ['blob-store', 'json-api', 'message-log', 'vault'],
+  ['access'],
   ['edge', 'reads'],
-  ['data-retention-policies', 'people', 'ssh-keys', 'tag-bindings'],
-  ['agents'],
+  ['data-retention-policies', 'people', 'ssh-keys'],
+  ['agents', 'tag-bindings'],
   ['organizations'],
   ['workspaces'],
   ['registry', 'runs', 'state', 'tags', 'variables'],
@@ -20,7 +21,7 @@ export const LAYERS = [
   ['audit-trail', 'facts'],
 ];
 
-const TECHNICAL_LAYERS = 4;
+const TECHNICAL_LAYERS = 5;
 const technical = `(?:${LAYERS.slice(0, TECHNICAL_LAYERS).flat().join('|')})`; // non-capturing: a group would take $1
 const domain = `^libs/(?!${technical}/)([^/]+)/`;
 
