@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, unavailable, type Sql } from '#kernel';
 import { Database, type Row } from '#event-store';
 import { StandingClock } from '../../test/support/clocks.js';

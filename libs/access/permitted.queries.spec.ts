@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';

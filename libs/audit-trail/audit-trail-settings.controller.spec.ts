@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
 import { followed } from '../../test/support/log.js';

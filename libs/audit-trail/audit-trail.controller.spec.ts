@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
 import { rebuild, viewsOf } from '#event-store';
 import { act, makeAudited, type Audited } from '../../test/support/audited.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sql } from '#kernel';
 import type { Database } from '#event-store';
 import { act, makeAudited, type Audited } from '../../test/support/audited.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { act, makeAudited, type Audited } from '../../test/support/audited.js';
 import { MovedClock } from '../../test/support/clocks.js';
 import { makeToken } from '../../test/support/seeds.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
 import { followed } from '../../test/support/log.js';

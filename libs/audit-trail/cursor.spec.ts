@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Refused } from '#kernel';
 import { cursorPagination, stretchAfter, type Following } from './cursor.js';
 

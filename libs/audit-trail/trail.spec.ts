@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { EventRegistry, Recorded } from '#kernel';
 import { continueTrails, type Trail, type Turn } from './trail.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pageIn, type Stretch } from './stretch.js';
 import { isWorthKeeping, paginationOf, viewOf, type Asked, type Walk } from './walk.js';
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
+import { until } from '../../test/support/product.js';
 import { SystemClock } from '#host';
 import { BlobExists, bytesOf, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
 import { contentOf, filesIn, newFolder, piecesOf, s3Place } from './spec.js';
@@ -180,7 +181,7 @@ describe.each([
     const before = held();
     // While it looks, nothing is given or taken. V8 frees the bytes behind buffers on a thread of its own, which may have
     // to wait for its turn: hence not one look only.
-    const holdsLittle = (): Promise<void> => vi.waitFor(() => expect(held() - before).toBeLessThan(memory), 20_000);
+    const holdsLittle = (): Promise<void> => until(() => held() - before < memory, 'the memory of sent pieces is free');
     // As they come from a socket: 50 MB in pieces of 64 KiB.
     const large = async function* (at: (piece: number) => Promise<void>): AsyncGenerator<Buffer> {
       for (let n = 0; n < 800; n += 1) {

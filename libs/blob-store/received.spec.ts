@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Refused } from '#kernel';
 import { bytesOf } from './blob-store.js';
 import { checkAnnounced, MIB, received } from './received.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'node:http';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { until } from '../../test/support/product.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { StandingClock } from '../../test/support/clocks.js';
 import { Refused } from '#kernel';
 import { LINK_LIFE_MS, SignedLinks } from './index.js';

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { dataRetentionPolicy, type DataRetentionPolicyEvent } from './data-retention-policy.js';
 

@@ -1,5 +1,5 @@
 import { Controller, Module, Post, type Type } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule, ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
 import { EventStoreModule } from '#event-store';
 import { NestLog } from '#host';

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../test/support/product.js';
 import { EventStoreModule } from '#event-store';
 import { localCertificates, NestLog } from '#host';
 import { makeRelease, type Release } from '../../test/support/releases.js';
@@ -197,7 +198,7 @@ describe('connections', () => {
       await third.closed;
       first.destroy();
       await first.closed;
-      await expect.poll(() => probe(server)).toBe(200);
+      await until(async () => (await probe(server)) === 200, 'the server accepts connections again');
     } finally {
       await server.close();
     }

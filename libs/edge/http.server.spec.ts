@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, EventStore, EventStoreModule } from '#event-store';
 import { NestLog } from '#host';
 import { wholeLog } from '../../test/support/log.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { StandingClock } from '../../test/support/clocks.js';
 import { answered, makeToken, makeWorkspace, makeOrganization, resource } from '../../test/support/seeds.js';

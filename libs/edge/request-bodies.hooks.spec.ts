@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawConnection } from '../../test/support/raw-connection.js';
 import { makeMember, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';

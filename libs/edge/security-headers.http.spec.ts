@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventStoreModule } from '#event-store';
 import { localCertificates, NestLog } from '#host';
 import { makeOrganization } from '../../test/support/seeds.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawConnection } from '../../test/support/raw-connection.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 

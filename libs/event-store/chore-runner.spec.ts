@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Logger } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { ChoreRunner, type Round } from './chore-runner.js';

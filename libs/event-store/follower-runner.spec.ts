@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { Refused, sql, type Logger, type LogPosition, type Recorded } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
@@ -218,7 +218,7 @@ describe('two runners of one follower', () => {
   it('connect once a second while they stand by', async () => {
     const first = run(watchman());
     await until(() => leads(first));
-    const session = vi.spyOn(house.database, 'session');
+    const session = jest.spyOn(house.database, 'session');
     try {
       const started = performance.now();
       run(watchman());

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { claimOf, HouseMark, isSealed, PersonKey, placeholderOf } from './sealed-texts.js';
 

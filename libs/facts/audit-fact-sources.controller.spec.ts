@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rebuild, verify, viewsOf } from '#event-store';
 import { auditTrailSlice } from '#audit-trail';
 import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
 import { auditTrailSlice } from '#audit-trail';
 import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
@@ -118,7 +118,7 @@ describe('reporting facts', () => {
     });
     const locked: number[] = [];
     const transaction = server.database.transaction.bind(server.database);
-    const counted = vi.spyOn(server.database, 'transaction').mockImplementation((statements) => {
+    const counted = jest.spyOn(server.database, 'transaction').mockImplementation((statements) => {
       locked.push(statements.filter(({ strings }) => strings.join('').includes('pg_advisory_xact_lock')).length);
       return transaction(statements);
     });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Refused } from '#kernel';
 import { factIn, factSchemas, factsIn } from './facts.body.js';
 import { nameOf, OWN, ROWS } from './facts.catalogue.js';

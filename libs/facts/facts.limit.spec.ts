@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import type { InboxMessage, Verdict } from '#message-log';
 import { StandingClock } from '../../test/support/clocks.js';

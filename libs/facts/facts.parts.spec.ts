@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { factIn } from './facts.body.js';
 import { inParts, LOCKS_AT_ONCE } from './facts.parts.js';
 import { factOf } from './spec.js';

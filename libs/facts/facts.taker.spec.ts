@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Refused, unavailable } from '#kernel';
 import type { EventStore } from '#event-store';
 import type { InboxMessage } from '#message-log';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Chronicle, type Change } from './chronicle.js';
 import { eventAt } from './spec.js';
 

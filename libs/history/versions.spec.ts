@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { eventAt } from './spec.js';
 import { nextVersion, type NewVersion, type Standing } from './versions.js';
 import type { Data } from './fields.js';

@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataFolderInUse, keepSecret, takeDataFolder } from './data-folder.js';
 import { childRunning, kill, removeFolder, temporaryFolder } from './spec.js';
 
@@ -33,7 +33,7 @@ describe('the data folder', () => {
 
   it('is free at once when its holder is killed', async () => {
     const { child, firstLine } = await childRunning(`
-      const { takeDataFolder } = await host('data-folder.ts');
+      const { takeDataFolder } = await host('data-folder.js');
       await takeDataFolder(${JSON.stringify(folder)});
       console.log('taken');
       globalThis.gc?.();

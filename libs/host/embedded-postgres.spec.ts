@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
 import { childRunning, kill, recordingLogger, removeFolder, temporaryFolder } from './spec.js';
 import { contentOf } from './atomic-file.js';
@@ -123,7 +123,7 @@ describe('the embedded Postgres', () => {
 
   const startInChild = () =>
     childRunning(`
-    const { startEmbeddedPostgres } = await host('embedded-postgres.ts');
+    const { startEmbeddedPostgres } = await host('embedded-postgres.js');
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     const { url } = await startEmbeddedPostgres({ folder: ${JSON.stringify(folder)}, logger });
     console.log(url);

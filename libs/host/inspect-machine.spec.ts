@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from './certificates.js';
 import { inspectMachine, type ProcessKind } from './inspect-machine.js';
 import { settingWarnings } from './setting-warnings.js';

@@ -4,7 +4,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { isIP, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, connect, createServer } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { StandingClock } from '../../test/support/clocks.js';
 import { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
 import { codeOf } from '#kernel';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger, NestLog, type LogLevel } from './logger.js';
 
 const logged = (level: LogLevel, write: (logger: ReturnType<typeof createLogger>) => void): string[] => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createRequestLogger } from './request-logger.js';
 
 describe('the request logger', () => {

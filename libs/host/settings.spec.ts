@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from './certificates.js';
 import { BadSettings, readSettings, settingsHelp } from './settings.js';
 import { removeFolder, temporaryFolder } from './spec.js';

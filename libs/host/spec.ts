@@ -20,30 +20,14 @@ export const recordingLogger = (): PlainLogger & { readonly lines: string[] } =>
   return { lines, debug: keep, info: keep, warn: keep, error: keep };
 };
 
-// Node takes types out by itself; it only has to be told that `./x.js` is `./x.ts` here.
-const resolveTypeScript = `data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    resolve: (name, context, next) =>
-      next(name.startsWith('.') && context.parentURL.endsWith('.ts') ? name.replace(/\\.js$/, '.ts') : name, context),
-  });
-`)}`;
-
 /**
  * A process of its own, to be killed. It runs `code`, in which `host(file)` imports a file of this library, and is
  * returned with the first line that it prints.
  */
 export const childRunning = async (code: string): Promise<{ child: ChildProcess; firstLine: string }> => {
   const here = pathToFileURL(`${import.meta.dirname}/`).href;
-  const loading = [
-    '--experimental-transform-types',
-    '--no-warnings',
-    '--conditions=source',
-    '--import',
-    resolveTypeScript,
-  ];
   const program = `const host = (file) => import('${here}' + file);\n${code}`;
-  const child = spawn(process.execPath, [...loading, '--input-type=module', '--eval', program], {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit').then(() => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { attributesOf, document, linkTo, toMany, toOne } from './document.js';
 
 describe('attributes', () => {

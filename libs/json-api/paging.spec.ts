@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { compile, Refused } from '#kernel';
 import { limitOf, listOf, pageDocument, pageOf, parameter, shownOf, listedIn, orderOf, required } from './paging.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { decide, fold, type Decider } from './decider.js';
 import type { Message } from './message.js';
 import { conflict, Refused } from './refused.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { upcast, type EventKind } from './event-kinds.js';
 
 const kind = (schemaVersion: number, lifts: EventKind['upcast']): EventKind<never> => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Message } from './message.js';
 import { project, type Projection } from './projection.js';
 import type { Recorded } from './recorded.js';

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { decide, fold, type Decider } from './decider.js';
 import type { Message } from './message.js';
 import { Refused, type RefusalKind } from './refused.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { EventKind } from '#kernel';
 import { house, houseKinds } from '../../test/support/kafka/index.js';
 import { inRequests } from './batches.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { EventContext, EventKind, Recorded } from '#kernel';
 import { houseKinds, recorded } from '../../test/support/kafka/index.js';
 import { toMessage } from './cloud-event.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { inboundEvent } from './inbound-cloud-event.js';
 
 const attributes = { specversion: '1.0', id: 'e-1', source: 'https://policies.example', type: 'thing.Happened' };

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Message } from 'kafkajs';
 import type { Logger } from '#kernel';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';

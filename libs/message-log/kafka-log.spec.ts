@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import type { Logger, Recorded } from '#kernel';
 import {
@@ -98,7 +98,7 @@ describe('topics', () => {
     const lamps = { topic: 'a.lamps', numPartitions: 2, configEntries: retention };
     await admin.createTopics({ waitForLeaders: false, topics: [lamps] });
     await untilTheyExist(kafka.brokers, ['a.lamps']);
-    const warn = vi.fn<Logger['warn']>();
+    const warn = jest.fn<Logger['warn']>();
 
     await logTo('a', { ...quiet, warn }).ensureTopics(topicsOf(houseKinds, 'a'));
 
@@ -193,7 +193,7 @@ describe('publishing', () => {
 describe('a connection at rest', () => {
   it('sets no timers, and never one in the past', async () => {
     const log = await readyLog('g');
-    const set = vi.spyOn(globalThis, 'setTimeout');
+    const set = jest.spyOn(globalThis, 'setTimeout');
     try {
       await log.publish(house(50, 5));
       const before = set.mock.calls.length;
@@ -230,7 +230,7 @@ describe('a broker that dies', () => {
   }, 180_000);
 
   it('is said once to the caller, and not at all where only kafkajs minds', async () => {
-    const warn = vi.fn<Logger['warn']>();
+    const warn = jest.fn<Logger['warn']>();
     const log = logTo('h', { ...quiet, warn });
     await log.connect();
     await kafka.kill();

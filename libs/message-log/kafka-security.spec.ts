@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Logger } from '#kernel';
 import { house, houseKinds, readTopic, sendToTopic } from '../../test/support/kafka/index.js';
 import { startSecuredKafka, type SecuredKafka } from '../../test/support/kafka/secured-kafka.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTokenEndpoint, type TokenEndpoint } from '../../test/support/kafka/token-endpoint.js';
 import { tokenSource } from './oauth-token.js';
 

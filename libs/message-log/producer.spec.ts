@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { RecordMetadata } from 'kafkajs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { unacknowledged } from './producer.js';
 
 type Send = (batch: object) => Promise<RecordMetadata[]>;

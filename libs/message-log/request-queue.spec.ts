@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { mendRequestQueue, type RequestQueue } from './request-queue.js';
 
 type Prototype = { scheduleCheckPendingRequests: () => void };
@@ -15,9 +15,9 @@ const logger = { debug: () => undefined, warn: () => undefined };
 /** The delays that the queue asks timers for within 20 fired timers, after an answer has come and nothing is pending. */
 const delaysAfterAnAnswer = (): readonly (number | undefined)[] => {
   const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
-  const set = vi.spyOn(globalThis, 'setTimeout');
+  const set = jest.spyOn(globalThis, 'setTimeout').mockImplementation(() => 0 as unknown as NodeJS.Timeout);
   queue.checkPendingRequests();
-  for (let fired = 0; fired < 20; fired += 1) vi.advanceTimersToNextTimer();
+  for (let fired = 0; fired < 20; fired += 1) set.mock.calls[fired]?.[0]();
   const delays = set.mock.calls.map(([, delay]) => delay);
   queue.destroy();
   return delays;
@@ -28,12 +28,12 @@ describe('the queue of requests to a broker', () => {
     // As released: what a spec before has connected with is mended.
     Reflect.deleteProperty(require.cache, path);
     Queue = require(path) as QueueClass;
-    vi.useFakeTimers();
+    jest.useFakeTimers();
   });
 
   afterEach(() => {
-    vi.restoreAllMocks();
-    vi.useRealTimers();
+    jest.restoreAllMocks();
+    jest.useRealTimers();
     require.cache[path] = inUse;
   });
 
@@ -52,13 +52,13 @@ describe('the queue of requests to a broker', () => {
     mendRequestQueue();
     for (const throttle of [250, 0]) {
       const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
-      const sent = vi.fn<() => void>();
+      const sent = jest.fn<() => void>();
       const request = { send: sent, expectResponse: true, correlationId: 1 };
       Object.assign(queue, { throttledUntil: Date.now() + throttle, pending: [request] });
       queue.scheduleCheckPendingRequests();
-      if (throttle > 0) vi.advanceTimersByTime(throttle - 1);
+      if (throttle > 0) jest.advanceTimersByTime(throttle - 1);
       expect(sent).not.toHaveBeenCalled();
-      vi.advanceTimersByTime(20);
+      jest.advanceTimersByTime(20);
       expect(sent).toHaveBeenCalledTimes(1);
       queue.destroy();
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { EventKind, EventRegistry } from '#kernel';
 import { houseKinds, recorded } from '../../test/support/kafka/index.js';
 import { asyncApi } from './async-api.js';

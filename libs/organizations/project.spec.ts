@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import type { BindingsHow, Tag } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_PROJECT_SETTINGS, project, type ProjectEvent } from './project.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { avatarOf } from './avatar.renderer.js';
 
 const ID = 'user-4nZ8aBcDeFgHiJkL';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
 import { sql, upcast } from '#kernel';
 import { logLength, wholeLog } from '../../test/support/log.js';

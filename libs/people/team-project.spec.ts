@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { PROJECT_LEVELS, PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
 import type { Named } from './team-access.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { WORKSPACE_LEVELS, WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
 import { meaningOf, type Named } from './team-access.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { user, usernameFrom, type UserChanges, type UserCommand, type UserEvent } from './user.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readManifest } from './index.js';
 
 const manifest = (versions: unknown, version: unknown = 1): string =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readPrivateKey, readSignature } from 'openpgp';
 import { signDetached, verifyDetached } from './index.js';
 import { DSA, expectRefusal, keyPair, NOW, yearsAgo, type KeyPair } from './spec.js';

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { generateKey } from 'openpgp';
 
 /** The specs' present: later than every key here is made. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unavailable, type Message } from '#kernel';
 import type { Actor } from '#access';
 import type { OnceWrite } from '#event-store';

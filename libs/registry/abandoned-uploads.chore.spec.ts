@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { BlobStore, type BlobContent } from '#blob-store';
 import { MovedClock } from '../../test/support/clocks.js';

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { gpgKey, type GpgKeyEvent } from './gpg-key.js';
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
 import { FolderBlobs } from '#blob-store';
 import { MovedClock } from '../../test/support/clocks.js';
@@ -563,7 +563,7 @@ describe('a download', () => {
     const link = await release.linkOf(large, 'provider-binary-download');
     const opened: Readable[] = [];
     const { blobs } = server.house;
-    const get = vi.spyOn(blobs, 'get').mockImplementation(async (key, range) => {
+    const get = jest.spyOn(blobs, 'get').mockImplementation(async (key, range) => {
       const found = await FolderBlobs.prototype.get.call(blobs, key, range);
       if (found) opened.push(found.content);
       return found;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Message } from '#kernel';
 import { type Chore } from '#event-store';
 import { systemContext } from '#access';

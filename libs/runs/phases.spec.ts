@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { applyOf, planOf } from './phases.js';
 
 const T = (second: number): string => `2026-11-21T10:00:0${second}.000Z`;

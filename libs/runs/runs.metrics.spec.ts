@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { verify, viewsOf } from '#event-store';
 import { StandingClock } from '../../test/support/clocks.js';

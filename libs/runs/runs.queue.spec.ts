@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { answered, makeRun } from '../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../test/support/runs.js';
 import type { Answer, Api, TestServer } from '../../test/support/server.js';

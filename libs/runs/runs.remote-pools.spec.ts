@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify, viewsOf, type Database } from '#event-store';
 import { agentsSlice } from '#agents';
 import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';

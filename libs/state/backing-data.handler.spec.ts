@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { followed } from '../../test/support/log.js';
 import { makeOrganization, makeOrganizationToken } from '../../test/support/seeds.js';

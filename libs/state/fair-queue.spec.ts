@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Refused } from '#kernel';
 import { FairQueue, type QueueLimits } from './fair-queue.js';
 

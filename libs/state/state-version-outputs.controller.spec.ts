@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';

@@ -37,8 +37,7 @@ const NICE = 5;
 
 const QUEUE: QueueLimits = { concurrency: 1, waiting: 256, waitingOfOwner: 32, waitingBytes: 256 * MIB };
 
-// The sources when they are run as they are, as tests do; else what was built of them.
-const WORKER = new URL(`./state-reader.worker${import.meta.url.slice(-3)}`, import.meta.url).href;
+const WORKER = new URL('./state-reader.worker.js', import.meta.url).href;
 
 /** One thread, started when it is needed, and the queue in front of it. */
 class Lane {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { logLength } from '../../test/support/log.js';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import {

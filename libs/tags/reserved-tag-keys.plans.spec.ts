@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '#event-store';
 import { sql, type Sql } from '#kernel';
 import { asked, planFor, readWhole, rowsRead, timesAsked, startCrowd, type Crowd } from '../../test/support/plans.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { effective, type Candidate, type Source } from './precedence.js';
 
 const from = (

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
 import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
 import { wholeLog } from '../../test/support/log.js';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   server = await startTestServer({ followers: true, env: { LOG_LEVEL: 'fatal' } });
   const { logger } = server.house;
   for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
-    vi.spyOn(logger, level).mockImplementation((...parts: unknown[]) => {
+    jest.spyOn(logger, level).mockImplementation((...parts: unknown[]) => {
       const telling = parts.map((part) => (part instanceof Error ? [part.stack, Object.entries(part)] : part));
       logged.push(`${level} ${JSON.stringify(telling)}`);
     });

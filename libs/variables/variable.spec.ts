@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { decide, fold } from '#kernel';
 import { specify } from '#kernel/spec';
 import { secretOf, variable, type VariableChanges, type VariableCommand, type VariableEvent } from './variable.js';

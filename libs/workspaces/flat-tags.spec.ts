@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql, type EventContext } from '#kernel';
 import { unborn, writeOf } from '#event-store';
 import {
@@ -136,7 +136,7 @@ describe('deleting tags from an organization', () => {
     const body = await doomed('early', 'everywhere');
     let appends = 0;
     const append = server.store.append.bind(server.store);
-    const cut = vi.spyOn(server.store, 'append').mockImplementation((...written) => {
+    const cut = jest.spyOn(server.store, 'append').mockImplementation((...written) => {
       appends += 1;
       return appends === 2 ? Promise.reject(new Error('the power is gone')) : append(...written);
     });

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
 import type { SettingsInput, WorkspaceSettings } from './workspace-settings.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { BindingsHow, Tag } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';

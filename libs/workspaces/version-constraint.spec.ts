@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { constraintOf } from './version-constraint.js';
 
 describe('a constraint of the tool', () => {

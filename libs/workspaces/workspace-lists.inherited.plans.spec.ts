@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pageOf, type Query } from '#json-api';
 import { sql, type Sql } from '#kernel';
 import { asked, indexesOf, planFor, readWhole, rowsRead, startCrowd, type Crowd } from '../../test/support/plans.js';

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import type { StateFacts } from './state-head.js';
 import { FinalizeUpload, ToWorkspace } from './workspaces.commands.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { filterOf } from './workspaces.filter.js';
 
 describe('tags that a list is asked for', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { project, sql, type Projection, type Recorded } from '#kernel';
 import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { meanwhile } from '../../test/support/meanwhile.js';
 import { logLength } from '../../test/support/log.js';
 import {

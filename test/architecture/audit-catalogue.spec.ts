@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { nameOf, OWN, ROWS } from '#facts';
 import { registry } from '../../apps/slices.js';
 import { told as tellings, untold } from '../docs/catalogue.js';

@@ -3,9 +3,8 @@ import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/folders.js';
 
 /** A small project under the real rules: the files that the planted files import. */
 const SMALL_PROJECT: Readonly<Record<string, string>> = {

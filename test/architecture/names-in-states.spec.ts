@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Aggregate } from '#event-store';
 import { registry, slices } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { PersonalText } from '#kernel';
 import { registry } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';

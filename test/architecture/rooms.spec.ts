@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { schemas } from '#message-log';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { registry, slices } from '../../apps/slices.js';

@@ -19,7 +19,7 @@ export const openBroker = async () => {
   if (given) return { brokers: given.split(','), stop: () => Promise.resolve() };
   const hooks = readTypeScript();
   try {
-    const { startKafka } = await import('../support/kafka/start-kafka.ts');
+    const { startKafka } = await import('../support/servers/index.ts');
     return await startKafka();
   } finally {
     hooks.deregister();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { answered, makeOrganization, makeToken } from '../support/seeds.js';
 import { flat, found, type Person } from './iac.js';
 import { openSite, type Site } from './site.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until, type Ended } from '../support/product.js';
 import { makeDist, type Dist, type Packed } from '../support/release-folders.js';
 import { makeSigner, type Signer } from '../support/releases.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { answered, makeOrganization, makeWorkspace, refusalOf } from '../support/seeds.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';
 import { membersOf } from './body-members.js';
@@ -24,7 +24,9 @@ beforeAll(async () => {
   answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
 });
 afterAll(() => server.close());
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const pathOf = (path: string): string =>
   path
@@ -39,7 +41,7 @@ const send = (route: string, body: object): Promise<Answer> => {
 
 /** Sends an empty object, and returns the schemas of the page that parsed it. */
 const schemasThatParse = async (route: string): Promise<string[]> => {
-  const parsers = requests.map(({ label, body }) => ({ label, spy: vi.spyOn(body, 'safeParse') }));
+  const parsers = requests.map(({ label, body }) => ({ label, spy: jest.spyOn(body, 'safeParse') }));
   expect((await send(route, {})).status).toBeLessThan(500);
   return parsers.flatMap(({ label, spy }) => spy.mock.calls.map(() => label));
 };

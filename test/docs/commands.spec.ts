@@ -2,15 +2,15 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { found } from '../cli/iac.js';
+import { BUILD, ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
 import { until } from '../support/product.js';
 
 // The commands of README and guide, as a reader pastes them: in the order of the page, in one shell, from the folder of the
 // repository, against a server that `npm start` runs there. Only the port differs, so that this spec can run beside others.
 
-const ROOT = join(import.meta.dirname, '../..');
 const LONG = 600_000;
 
 /** What the shell reports: the commands that failed, what they wrote to stderr, and the folder that it ends in. */
@@ -58,7 +58,7 @@ beforeAll(async () => {
   [port] = await freePorts();
   home = await mkdtemp(join(tmpdir(), 'cadastre-home-'));
   folder = await mkdtemp(join(tmpdir(), 'cadastre-repository-'));
-  await cp(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  await cp(join(BUILD, 'dist'), join(folder, 'dist'), { recursive: true });
   await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   npm = spawn('npm', ['start'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true });

@@ -1,14 +1,15 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import prettier from 'prettier';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { registry } from '../../apps/slices.js';
+import { ROOT } from '../support/folders.js';
 import { gaps, misplacedRequests, unlistedBodies } from './compatibility.js';
 import { pages } from './pages.js';
 import { permissionsOf, routes, trailOf } from './routes.js';
 import { testsOf } from './tests.js';
 
-const DOCS = join(import.meta.dirname, '../../docs');
+const DOCS = join(ROOT, 'docs');
 const SCHEMAS = join(DOCS, 'schemas');
 const REMEDY = 'run `npm run docs` and commit what it writes';
 

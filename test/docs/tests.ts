@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Row } from '../matrix/matrix.js';
+import { ROOT } from '../support/folders.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const MATRIX_ROWS = 'test/matrix/rows';
 
 /** Of the house as a whole: what these specs ask is written in the files beside them as well. */
@@ -45,7 +45,7 @@ const specsIn = async (folder: string): Promise<Naming[]> =>
 const rowFiles = async (): Promise<ReadonlyMap<Row, string>> => {
   const files = (await filesIn(MATRIX_ROWS)).filter((file) => !file.endsWith('/index.ts'));
   const found = files.map(async (file) => {
-    const exported = Object.values((await import(join(ROOT, file))) as object);
+    const exported = Object.values((await import(`../../${file.replace(/ts$/, 'js')}`)) as object);
     return exported.flatMap((rows) => (Array.isArray(rows) ? (rows as Row[]) : [])).map((row) => [row, file] as const);
   });
   return new Map((await Promise.all(found)).flat());

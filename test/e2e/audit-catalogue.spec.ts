@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import type { Entry } from '../../libs/audit-trail/entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { followerMetrics } from '../../libs/event-store/metrics.js';
 import { sql } from '#kernel';
 import { slices, sweepers } from '../../apps/slices.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemContext } from '#access';
 import { sql } from '#kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuild, viewsOf, type View } from '#event-store';
 import { houseOn, type House } from '../../apps/house.js';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FolderBlobs } from '#blob-store';
 import { makeRelease } from '../support/releases.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
@@ -18,13 +18,15 @@ beforeAll(async () => {
   answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
 });
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 afterAll(() => server.close());
 
 /** From now on the operating system refuses to add files to the folder of blobs. */
 const fillDisk = (code: string): void => {
   const error = Object.assign(new Error(`${code}: no space left`), { code });
-  vi.spyOn(FolderBlobs.prototype as unknown as { publish(): Promise<void> }, 'publish').mockRejectedValue(error);
+  jest.spyOn(FolderBlobs.prototype as unknown as { publish(): Promise<void> }, 'publish').mockRejectedValue(error);
 };
 
 /** Each kind of file, and what uploads it. */
@@ -68,7 +70,7 @@ describe('an upload is answered with 503 and can be repeated if the disk is full
       expect(refused.body.errors).toMatchObject([
         { status: '503', detail: 'The disk of the file store is full. Try again when the operator has freed space.' },
       ]);
-      vi.restoreAllMocks();
+      jest.restoreAllMocks();
     }
     expect([200, 201]).toContain((await upload()).status);
   });

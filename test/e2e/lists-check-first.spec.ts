@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Sql } from '#kernel';
 import { planFor, timesAsked } from '../support/plans.js';
 import { makeProvider, makeVersion, pathOfProvider, pathOfProviders, pathOfVersion } from '../support/registry.js';
@@ -28,7 +28,7 @@ afterAll(() => server.close());
 
 /** How often the last slow statement of a request goes to a table. */
 const visits = async (table: string, request: () => Promise<{ readonly status: number }>): Promise<object> => {
-  const sent = vi.spyOn(server.database, 'slowRows');
+  const sent = jest.spyOn(server.database, 'slowRows');
   const { status } = await request();
   const statement = sent.mock.calls.at(-1)?.[1] as Sql;
   sent.mockRestore();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type LogPosition, type Recorded } from '#kernel';
 import { registry } from '../../apps/slices.js';
 import { openPublisher, type Running } from '../../apps/publisher/src/publisher.js';

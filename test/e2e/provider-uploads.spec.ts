@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf } from '#blob-store';
 import { makeProduct, type Product } from '../support/product.js';
 import { makeRelease, type Release } from '../support/releases.js';

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
 import { register } from 'prom-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Public } from '#access';
 import { NestLog } from '#host';
+import { until } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { httpServer } from '#edge';
 import type { CompletedRequest } from '../../libs/edge/request-observer.http.js';
@@ -30,7 +31,7 @@ class Things {
   }
 }
 
-const log = vi.fn<(message: unknown, ...rest: unknown[]) => void>();
+const log = jest.fn<(message: unknown, ...rest: unknown[]) => void>();
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -59,7 +60,10 @@ afterAll(async () => {
   await server.close();
 });
 
-const nextCompleted = async (): Promise<CompletedRequest> => vi.waitUntil(() => completed[0], { timeout: 10_000 });
+const nextCompleted = async (): Promise<CompletedRequest> => {
+  await until(() => completed.length > 0, 'a request is observed');
+  return completed[0] as CompletedRequest;
+};
 
 describe('observed requests', () => {
   it('are reported by the pattern of their route, never by their URL', async () => {
@@ -92,7 +96,7 @@ describe('observed requests', () => {
     const before = await inFlight();
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('GET /things/waits HTTP/1.1\r\nhost: test\r\n\r\n');
-    await vi.waitUntil(async () => (await inFlight()) === (before ?? 0) + 1, { timeout: 10_000 });
+    await until(async () => (await inFlight()) === (before ?? 0) + 1, 'the request is in flight');
     socket.destroy();
     expect(await nextCompleted()).toMatchObject({ route: '/things/waits', status: 499 });
     expect(await inFlight()).toBe(before ?? 0);
@@ -136,8 +140,8 @@ describe('a caller', () => {
     try {
       const headers = { authorization: `Bearer ${server.adminToken}` };
       await fetch(`${await app.getUrl()}/api/v2/account/details`, { headers });
-      const [request] = await vi.waitUntil(() => seen.length > 0 && seen, { timeout: 10_000 });
-      expect(request).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
+      await until(() => seen.length > 0, 'the request is observed');
+      expect(seen[0]).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
     } finally {
       await app.close();
     }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
+import { until } from '../support/product.js';
 import { answered, makeMember, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type Api, type TestServer } from '../support/server.js';
 
@@ -49,7 +50,7 @@ describe('slow reads of one caller', () => {
     const release = await holdTable(table);
     const list = path();
     const stuck = Array.from({ length: 20 }, () => owners.get(list));
-    await expect.poll(waiting).toBe(2);
+    await until(async () => (await waiting()) === 2, 'two statements wait for the table');
     // A fast read of each kind of caller, a slow read, and a write.
     answered(await organization.get('/api/v2/organizations/acme'), 200);
     answered(await owners.get('/api/v2/organizations/acme'), 200);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { slices } from '../../apps/slices.js';
 import { tagId } from '../../libs/tag-bindings/tag-bindings.document.js';

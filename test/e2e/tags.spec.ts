@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Recorded } from '#kernel';
 import { slices } from '../../apps/slices.js';
 import { wholeLog } from '../support/log.js';

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { sql } from '#kernel';
 import { followed } from '../support/log.js';
 import { StandingClock } from '../support/clocks.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { slices } from '../../apps/slices.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeProduct, type Product } from '../support/product.js';
 import { makeOrganization } from '../support/seeds.js';
 import { apiOf, type Api } from '../support/server.js';

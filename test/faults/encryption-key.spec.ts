@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contentOf, makeProduct, type Product } from '../support/product.js';
 import { makeOrganization } from '../support/seeds.js';
 import { apiOf } from '../support/server.js';

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { factOf, registerSource } from '../../libs/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';

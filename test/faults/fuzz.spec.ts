@@ -1,6 +1,6 @@
 import http from 'node:http';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { settle, type Arrived, type World } from '../matrix/land.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { makeProduct, type Product } from '../support/product.js';
 import { expectTopicsToHave } from './record.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeProduct, type Product } from '../support/product.js';
 import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { apiOf, type Api } from '../support/server.js';
@@ -93,7 +93,7 @@ const prepare = async (api: Api): Promise<Pick<Target, 'workspace' | 'stateVersi
 
 const launch = async (attack: string): Promise<Report> => {
   const env = { ...process.env, ATTACK: attack, ATTACK_TARGET: JSON.stringify(target) };
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.js')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { apiOf, type Api } from '../support/server.js';

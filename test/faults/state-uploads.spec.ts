@@ -1,6 +1,6 @@
 import { mkdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from '@jest/globals';
 import { makeProduct, type Product } from '../support/product.js';
 import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { apiOf, type Api } from '../support/server.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { signalTo } from '../../libs/host/signals.js';
 import { makeProduct, until, type Product } from '../support/product.js';
 

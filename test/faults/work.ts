@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import type { Product } from '../support/product.js';
 import { makeOrganization, makeOrganizationToken, type SeededOrganization } from '../support/seeds.js';
 import { apiOf } from '../support/server.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PROJECT_FIELDS, WORKSPACE_FIELDS, type CustomProjectAccess, type WorkspaceAccess } from '#access';
 import { attributesOf } from '#json-api';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { AskedAll } from './describe-matrix.js';
 import { nameOf } from './matrix.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Authenticator } from '#access';
 import { sql } from '#kernel';
 import { MANY_SUBJECTS, MOST_CHANGED } from '../../libs/access/fresh.js';
@@ -350,7 +350,7 @@ const watchReads = (gateways: readonly { readonly authenticator: Authenticator }
   const secrets = new Set<string>();
   for (const { authenticator } of gateways) {
     const forget = authenticator.forget.bind(authenticator);
-    vi.spyOn(authenticator, 'forget').mockImplementation((secret) => {
+    jest.spyOn(authenticator, 'forget').mockImplementation((secret) => {
       secrets.add(secret);
       forget(secret);
     });
@@ -360,7 +360,7 @@ const watchReads = (gateways: readonly { readonly authenticator: Authenticator }
 
 describe('a change of access', () => {
   afterEach(() => {
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   it.each(CHANGES.map((change) => [change.is, change] as const))(

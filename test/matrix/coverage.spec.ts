@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { permissions, type Permission } from '#access';
 import { roomsOfTheHouse, routesOf } from '../support/gateway-routes.js';
 import { BY_HAND } from './by-hand.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MovedClock } from '../support/clocks.js';
 import { logLength } from '../support/log.js';
 import { startTestServer, type Answer, type TestServer } from '../support/server.js';

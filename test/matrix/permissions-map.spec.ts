@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Permission } from '#access';
 import { MovedClock } from '../support/clocks.js';
 import { answered, resource } from '../support/seeds.js';

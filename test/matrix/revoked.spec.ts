@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MovedClock } from '../support/clocks.js';
 import { makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { may, standingIn } from '#access';
 import { describeByHand } from './by-hand.js';
 import { CALLERS } from './callers.js';

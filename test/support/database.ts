@@ -7,7 +7,7 @@ export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
 /** The Postgres of this worker: the runner numbers its workers from 1 on. */
 const serverUrl = (): URL => {
-  const variable = `CADASTRE_TEST_POSTGRES_${process.env['VITEST_POOL_ID'] ?? ''}`;
+  const variable = `CADASTRE_TEST_POSTGRES_${process.env['JEST_WORKER_ID'] ?? ''}`;
   const url = process.env[variable];
   if (!url) throw new Error(`${variable} is not set: run the tests with npm test`);
   return new URL(url);

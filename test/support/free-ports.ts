@@ -17,7 +17,7 @@ export const freePorts = async (): Promise<[number, number]> => {
 const LOWEST = 20_000;
 const EACH = 3_000;
 /** Each worker draws from ports of its own: until whoever asked listens there, somebody else could draw the same. */
-const worker = Number(process.env['VITEST_POOL_ID'] ?? 1) % 4;
+const worker = Number(process.env['JEST_WORKER_ID'] ?? 1) % 4;
 
 const freePort = async (): Promise<number> => {
   for (;;) {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
 import { routeOptionsOf } from '#access';
+import { ROOT } from './folders.js';
 
 export type Route = {
   readonly method: string;
@@ -17,7 +18,7 @@ export type Route = {
 /** A controller's file, called after what it answers with. */
 export type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
 
-export const LIBS = join(import.meta.dirname, '../../libs');
+export const LIBS = join(ROOT, 'libs');
 
 // Nest keeps what its decorators say under these names, and exports none of them.
 const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
@@ -55,7 +56,7 @@ export const filesOf = async (suffix: RegExp): Promise<string[]> =>
   (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
 
 const roomOf = async (file: string): Promise<Room> => {
-  const exported = Object.values((await import(join(LIBS, file))) as object);
+  const exported = Object.values((await import(`../../libs/${file.replace(/ts$/, 'js')}`)) as object);
   const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
   return { file, name, controllers: exported.filter(isController) };
 };

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ROOT } from './folders.js';
 
 const run = promisify(execFile);
 
 /** Git-ignored; each server has a folder in it. */
-const CACHE = join(import.meta.dirname, '../../.cache');
+const CACHE = join(ROOT, '.cache');
 
 export const isCached = (name: string): boolean => existsSync(join(CACHE, name));
 

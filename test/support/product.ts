@@ -7,6 +7,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { BUILD } from './folders.js';
 import { freePorts } from './free-ports.js';
 
 /** How a process of the product ended, and what it said. */
@@ -79,13 +80,6 @@ export const contentOf = (file: string): string => {
   }
 };
 
-/** The copy of the build that the global set-up has made. */
-const buildFolder = (): string => {
-  const folder = process.env['CADASTRE_TEST_BUILD'];
-  if (!folder) throw new Error('CADASTRE_TEST_BUILD is not set: run the tests with npm test');
-  return folder;
-};
-
 /** Null where nobody answers. Whoever answers under TLS is believed here: it is asked for its health and nothing else. */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
@@ -146,7 +140,6 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
 };
 
 export const makeProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
-  const build = buildFolder();
   const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
   const [port] = await freePorts();
   const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
@@ -197,11 +190,11 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     dataFolder,
     adminToken,
     start: async (name = 'serve') => {
-      server = launch(build, [name], env);
+      server = launch(BUILD, [name], env);
       await until(isReady, `cadastre ${name} is ready`);
     },
     startWithNpm: async () => {
-      server = launchWithNpm(build, env);
+      server = launchWithNpm(BUILD, env);
       await until(isReady, 'cadastre is ready under npm');
     },
     serverPid: () => Number.parseInt(contentOf(join(dataFolder, 'pid')), 10),
@@ -213,7 +206,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     },
     endDuringStart: async (signal) => {
       const before = postgres();
-      server = launch(build, ['serve'], env);
+      server = launch(BUILD, ['serve'], env);
       // Postgres writes this file before it does anything else: it is about to read its log of the time before.
       await until(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
       return end(signal);
@@ -226,9 +219,9 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
       return end('SIGKILL');
     },
     stop: () => end('SIGTERM'),
-    run: (...args) => launch(build, args, env).ended,
-    runWith: (other, ...args) => launch(build, args, { ...env, ...other }).ended,
-    runInTerminal: (line, ...args) => launchInTerminal(build, { line, args }, env).ended,
+    run: (...args) => launch(BUILD, args, env).ended,
+    runWith: (other, ...args) => launch(BUILD, args, { ...env, ...other }).ended,
+    runInTerminal: (line, ...args) => launchInTerminal(BUILD, { line, args }, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {
       if (server && !server.over()) await end('SIGKILL');

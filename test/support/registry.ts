@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { generateKey } from 'openpgp';
 import { Release, upload, type Signer } from './releases.js';
 import { answered, makeMember, makeOrganization, makeTeam, resource } from './seeds.js';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import type { Database } from '#event-store';
 import { sql } from '#kernel';
 import type { Answer, Api } from './server.js';

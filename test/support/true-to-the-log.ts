@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { verify, verifySnapshots, viewsOf, type Slice } from '#event-store';
 import type { TestServer } from './server.js';
 

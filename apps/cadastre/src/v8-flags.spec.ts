@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { flagsBeside } from './v8-flags.js';
 
-const MAIN = join(import.meta.dirname, '../../../dist/apps/cadastre/src/main.js');
+const MAIN = join(import.meta.dirname, 'main.js');
 const TELL = 'data:text/javascript,console.log(JSON.stringify([process.pid,process.execArgv]))';
 
 /** With which options of Node each beginning of the process runs, and under which number. */

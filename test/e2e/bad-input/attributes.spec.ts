@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { resource } from '../../support/seeds.js';
 import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
 

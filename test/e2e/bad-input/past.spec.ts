@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { refusing, WORKSPACES, type Bad } from './refusing.js';
 
 // What is asked of the past waits for the follower that writes it down.

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { refusing, WORKSPACES } from './refusing.js';
 
 const { expectRefusal } = refusing();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { sql } from '#kernel';
 import { logLength } from '../../support/log.js';
 import {

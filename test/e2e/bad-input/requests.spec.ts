@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { makeAgentPool } from '../../support/seeds.js';
 import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
 

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { answered, makeWorkspace, related, resource } from '../../support/seeds.js';
 import { refusing, type Bad } from './refusing.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, it } from 'vitest';
+import { describe, it } from '@jest/globals';
 import { answered, resource } from '../../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';

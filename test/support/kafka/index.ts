@@ -1,5 +1,4 @@
-export { startKafka } from './start-kafka.js';
-export type { TestKafka } from './test-kafka.js';
+export { startKafka, type TestKafka } from '../servers/index.js';
 export { readTopic, type TopicMessage } from './read-topic.js';
 export { house, houseKinds, recorded, type HouseEvent } from './sample-events.js';
 export { sendToTopic } from './send-to-topic.js';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
-import type { TestKafka } from './test-kafka.js';
+import type { TestKafka } from '../servers/servers.js';
 import { untilItAnswers } from './until-it-answers.js';
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { issueCa, issueServerCertificate, type KeyAndCertificate } from '../../.
 import { freePorts } from '../free-ports.js';
 import { issueClientCertificate } from './client-certificate.js';
 import { startWithUsers } from './java-broker.js';
-import type { TestKafka } from './test-kafka.js';
+import type { TestKafka } from '../servers/servers.js';
 
 /** A broker with three listeners: in plain text for the test itself, with TLS and SASL, and with TLS for clients with a certificate. */
 export type SecuredKafka = TestKafka & {

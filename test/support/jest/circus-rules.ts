@@ -1,0 +1,94 @@
+import { inspect } from 'node:util';
+import { addEventHandler, getState, type State } from 'jest-circus';
+
+// Rules of Jest's own runner that jest-light-runner leaves out: time limits, failed hooks, and hooks without a selected test.
+
+type Block = State['currentDescribeBlock'];
+type Test = Extract<Block['children'][number], { readonly type: 'test' }>;
+type Hook = Block['hooks'][number];
+
+/** On a machine that is busy with other work, too; the first test with Kafka downloads the broker. */
+const TEST_LIMIT_MS = 120_000;
+const HOOK_LIMIT_MS = 180_000;
+
+const pattern = new RegExp(process.env['CADASTRE_TEST_NAME_PATTERN'] ?? '', 'i');
+
+// Specs replace these by fake timers.
+const { setTimeout, clearTimeout } = globalThis;
+
+const withoutStack = (message: string): Error => Object.assign(new Error(message), { stack: message });
+
+/** jest-light-runner prints the stack of an error, and nothing else of it. */
+const printable = (error: unknown): Error => {
+  if (!(error instanceof Error)) return withoutStack(`thrown: ${inspect(error)}`);
+  const cause = error.cause === undefined ? '' : `\n[cause]: ${inspect(error.cause)}`;
+  error.stack = `${error.stack}${cause}`.replaceAll(/\n.*(?:circus-rules\.ts|\/tinypool\/).*/g, '');
+  return error;
+};
+
+const withinLimit = async (run: () => unknown, limit: number): Promise<void> => {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(withoutStack(`did not end within ${limit} ms`)), limit);
+  try {
+    await Promise.race([run(), tooLate]);
+  } catch (error) {
+    throw printable(error);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const ancestorsOf = (block: Block | undefined): Block[] => (block ? [...ancestorsOf(block.parent), block] : []);
+
+/** The titles of a test and of its blocks, without the name of the root block. */
+const fullName = (test: Test): string => [...ancestorsOf(test.parent).slice(1), test].map(({ name }) => name).join(' ');
+
+const isSelected = (test: Test): boolean =>
+  test.mode !== 'skip' && (!getState().hasFocusedTests || test.mode === 'only') && pattern.test(fullName(test));
+
+const hasSelectedTest = (block: Block): boolean =>
+  block.children.some((child) => (child.type === 'test' ? isSelected(child) : hasSelectedTest(child)));
+
+const failedBlocks = new WeakSet<Block>();
+let beforeEachFailed = false;
+
+/** The kind of hook that failed, if tests of the block cannot run; else null. */
+const failedHook = (block: Block): string | null => {
+  if (beforeEachFailed) return 'beforeEach';
+  return ancestorsOf(block).some((ancestor) => failedBlocks.has(ancestor)) ? 'beforeAll' : null;
+};
+
+const isAllHook = (type: Hook['type']): boolean => type === 'beforeAll' || type === 'afterAll';
+
+const ruleHook = (hook: Hook, block: Block): void => {
+  const run = hook.fn as () => unknown;
+  hook.fn = async () => {
+    if (isAllHook(hook.type) && !hasSelectedTest(block)) return;
+    if (hook.type.startsWith('before') && failedHook(block)) return;
+    try {
+      await withinLimit(run, hook.timeout ?? HOOK_LIMIT_MS);
+    } catch (error) {
+      if (hook.type === 'beforeAll') failedBlocks.add(block);
+      if (hook.type === 'beforeEach') beforeEachFailed = true;
+      throw error;
+    }
+  };
+};
+
+const ruleTest = (test: Test): void => {
+  const run = test.fn as () => unknown;
+  test.fn = async () => {
+    const failed = failedHook(test.parent);
+    try {
+      if (failed) throw withoutStack(`not run, because a ${failed} hook failed`);
+      await withinLimit(run, test.timeout ?? TEST_LIMIT_MS);
+    } finally {
+      beforeEachFailed = false;
+    }
+  };
+};
+
+addEventHandler((event, { currentDescribeBlock: block }) => {
+  if (event.name === 'add_hook') ruleHook(block.hooks.at(-1) as Hook, block);
+  if (event.name === 'add_test') ruleTest(block.children.at(-1) as Test);
+});

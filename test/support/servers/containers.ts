@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { KafkaContainer } from '@testcontainers/kafka';
+import { PostgreSqlContainer } from '@testcontainers/postgresql';
+import { freePorts } from '../free-ports.js';
+import { untilItAnswers } from '../kafka/until-it-answers.js';
+import type { Servers, TestKafka } from './servers.js';
+
+const POSTGRES_IMAGE = 'postgres:18';
+const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.0.0';
+const KAFKA_CONTAINER_PORT = 9093;
+
+/** Testcontainers publishes a port of Docker's choice, which a restart changes: clients would look for the old one. */
+class FixedPortKafka extends KafkaContainer {
+  constructor(private readonly port: number) {
+    super(KAFKA_IMAGE);
+    this.withKraft().withEnvironment({ KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false' });
+  }
+
+  protected override async beforeContainerCreated(): Promise<void> {
+    await super.beforeContainerCreated();
+    this.withExposedPorts({ container: KAFKA_CONTAINER_PORT, host: this.port });
+  }
+}
+
+/** Explains the error of Testcontainers where no Docker daemon answers. */
+export const inDocker = async <T>(start: () => Promise<T>): Promise<T> => {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof Error) || !/container runtime/i.test(error.message)) throw error;
+    throw new Error(
+      'CADASTRE_TEST_SERVERS is "containers", but no Docker daemon answers. Start Docker, or unset ' +
+        'CADASTRE_TEST_SERVERS to run the tests with the embedded servers.',
+      { cause: error },
+    );
+  }
+};
+
+const docker = (id: string, ...args: readonly string[]): void => {
+  const { status, stderr } = spawnSync('docker', [...args, id], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`docker ${args.join(' ')} failed: ${stderr}`);
+};
+
+const startKafka = async (): Promise<TestKafka> => {
+  const [port] = await freePorts();
+  const container = await inDocker(() => new FixedPortKafka(port).start());
+  const brokers = [`${container.getHost()}:${port}`];
+  await untilItAnswers(brokers);
+  return {
+    brokers,
+    kill: async () => {
+      docker(container.getId(), 'kill', '--signal', 'KILL');
+      await Promise.resolve();
+    },
+    restart: async () => {
+      docker(container.getId(), 'start');
+      await untilItAnswers(brokers);
+    },
+    stop: async () => {
+      await container.stop();
+    },
+  };
+};
+
+/** Servers in Docker, by Testcontainers. It removes the containers even if the tests are killed. */
+export const containers: Servers = {
+  startPostgres: async () => {
+    const container = await inDocker(() => new PostgreSqlContainer(POSTGRES_IMAGE).withDatabase('postgres').start());
+    return {
+      url: container.getConnectionUri(),
+      stop: async () => {
+        await container.stop();
+      },
+    };
+  },
+  startKafka,
+};
