@@ -1,10 +1,10 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { snapshotOf, type Database, type Snapshot } from '#event-store';
 import { demand, fresh, permittedPlaces, type Actor } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { limitOf, listedIn, PAGE_BYTES, type Listed, type Page } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
-import { demandPrivate, isAt, type ProviderPath } from './registry-providers.queries.js';
+import { BYTES_OF_VERSION, demandPrivate, isAt, type ProviderPath } from './registry-providers.queries.js';
 
 /** Where a version is found. */
 export type VersionPath = ProviderPath & { readonly version: string };
@@ -60,9 +60,14 @@ export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
 
 export const versionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
 
-/** The newest first, as lists have them. */
-export const versionsByIds = (ids: Sql): Sql => sql`
-  select ${columns} ${FROM_VERSIONS} where v.id = any (${ids}) order by v.created_at desc, v.id`;
+/** Returns the newest of these versions, newest first: as many as one page may have in bytes. */
+export const newestVersions = (ids: Sql): Sql => sql`
+  select ${columns}
+    from (select v.id, sum(${BYTES_OF_VERSION}) over (order by v.created_at desc, v.id) as bytes
+            from registry_provider_versions v where v.id = any (${ids})) newest
+    join registry_provider_versions v on v.id = newest.id
+    join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization
+   where newest.bytes <= ${PAGE_BYTES} order by v.created_at desc, v.id`;
 
 export const versionAt = async (
   database: Database,

@@ -481,7 +481,7 @@ describe('a provider that goes', () => {
     expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
   });
 
-  it('with thousands of versions makes pages of the list smaller, and is gone at once, its versions in steps that can be interrupted, in the name of the caller', async () => {
+  it('with thousands of versions makes pages of the list smaller, brings the newest along, and is gone at once, its versions in steps that can be interrupted, in the name of the caller', async () => {
     const { id: organization } = await makeOrganization(server, 'many');
     await makeProvider(server, 'many', 'small');
     await makeVersion(server, 'many', 'small', '1.0.0');
@@ -494,6 +494,11 @@ describe('a provider that goes', () => {
     const second = answered(await list('page[number]=2&include=registry_provider_versions'), 200);
     expect(namesIn(second)).toEqual(['small']);
     expect(second.body.meta.pagination).toMatchObject({ 'page-size': 1, 'total-pages': 2, 'total-count': 2 });
+    const { data, included } = answered(await server.get(`${path}?include=registry_provider_versions`), 200).body;
+    const named = data.relationships['registry-provider-versions'].data as { id: string }[];
+    expect(named).toHaveLength(MANY);
+    // 4 MiB of 1,300 bytes a version: the newest of them.
+    expect((included as { id: string }[]).map(({ id }) => id)).toEqual(named.slice(0, 3_226).map(({ id }) => id));
     answered(await server.delete(path), 204);
     for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
       answered(await server.get(gone), 404);

@@ -206,10 +206,11 @@ export type RegistryProviderFilter = {
 /** A page of providers. It has fewer items than asked for if they have many versions. */
 export type ListedProviders = Listed<RegistryProviderRow> & { readonly pageSize: number };
 
-/** Bytes of a version in an answer: measured with the links of an upload, and without platforms. */
-const BYTES_OF_VERSION = 1_300;
 /** Bytes of a platform of an included version, and of a version of which a provider shows only the id. */
 const BYTES_OF_REFERENCE = 80;
+/** The bytes of an included version, the row `v`: measured with the links of an upload. */
+export const BYTES_OF_VERSION = sql`1300::bigint + ${BYTES_OF_REFERENCE} * (
+  select count(*) from registry_provider_platforms l where l.version = v.id)`;
 
 const inRegistry = (registryName: string): Sql => {
   if (registryName === 'private') return sql`p.namespace is null`;
@@ -218,10 +219,7 @@ const inRegistry = (registryName: string): Sql => {
 
 /** The page size: an SQL expression. Each provider names all of its versions, and `include` adds their documents. */
 const sizeOf = (page: Page, withVersions: boolean, where: Sql): Sql => {
-  const bytes = withVersions
-    ? sql`${BYTES_OF_VERSION}::bigint + ${BYTES_OF_REFERENCE} * (
-        select count(*) from registry_provider_platforms l where l.version = v.id)`
-    : sql`${BYTES_OF_REFERENCE}::bigint`;
+  const bytes = withVersions ? BYTES_OF_VERSION : sql`${BYTES_OF_REFERENCE}::bigint`;
   return sizeWithin(
     page,
     sql`select sum(${bytes})::bigint from registry_providers p join registry_provider_versions v on v.provider = p.id
