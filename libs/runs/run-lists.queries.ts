@@ -10,7 +10,7 @@ import {
   type Actor,
   type Grant,
 } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { limitBy, limitOf, listedIn, sizeWithin, type Listed, type Page } from '#json-api';
 import { isHiddenTeam } from '#people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces';
 import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
@@ -79,36 +79,72 @@ const filteredBy = (actor: Actor, filter: RunFilter): Choice => {
 
 const keptWhere = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
 
-type Found = RunRow & { readonly total: number; readonly owner: string; readonly ownerGrants: readonly Grant[] };
+/** Which page of runs, and whether the document also brings their comments. */
+export type RunPage = Page & { readonly withComments: boolean };
+
+/** A page of runs. If it brings their comments, it has fewer items than asked for where those are long. */
+export type ListedRuns = Listed<RunRow> & { readonly pageSize: number };
+
+type Found = RunRow & {
+  readonly total: number;
+  readonly pageSize: number;
+  readonly owner: string;
+  readonly ownerGrants: readonly Grant[];
+};
+
+/** Bytes of a comment in an answer, without its text. */
+const BYTES_OF_COMMENT = 300;
+
+/**
+ * Returns `place`, a table expression with that name, and in it the page size of the list `wanted`. The comments of 100 runs
+ * can have 100 MiB.
+ */
+const withPageSize = (page: RunPage, place: Sql, name: 'target' | 'owner', wanted: Sql): Sql => {
+  const lengths = sql`
+    select sum(octet_length(c.body) + ${BYTES_OF_COMMENT}) from run_comments c
+     where c.run in (select r.id from ${wanted}) group by c.run`;
+  const size = page.withComments ? sizeWithin(page, lengths) : sql`${page.size}::bigint`;
+  return sql`(select ${sql.raw(name)}.*, ${size} as "pageSize" from ${place} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
+};
+
+/** Postgres plans better with a number than with a page size that the statement computes. */
+const limitTo = (page: RunPage, name: 'target' | 'owner'): Sql =>
+  page.withComments ? limitBy(page, sql.raw(`${name}."pageSize"`)) : limitOf(page);
+
+const listedRuns = <Row extends Omit<Found, 'ownerGrants'>>(found: readonly Row[], first: Row): ListedRuns => ({
+  ...listedIn<RunRow & { readonly total: number }>(found),
+  pageSize: first.pageSize,
+});
 
 /** Runs of one workspace, newest first; one page and the count of all in one statement. */
 export const listWorkspaceRuns = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  page: Page,
+  page: RunPage,
   filter: RunFilter,
-): Promise<Listed<RunRow>> => {
+): Promise<ListedRuns> => {
   const { conditions, kept } = filteredBy(actor, filter);
   const workspaces = sql`
     select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
   const statement = sql`
-    select target.organization as owner, target.grants as "ownerGrants", (select count(*) from ${wanted}) as total, page.*
-      from ${permittedPlaces(actor, 'read-runs', workspaces)} target
+    select target.organization as owner, target.grants as "ownerGrants", target."pageSize",
+           (select count(*) from ${wanted}) as total, page.*
+      from ${withPageSize(page, permittedPlaces(actor, 'read-runs', workspaces), 'target', wanted)}
       left join lateral (select ${COLUMNS}, target.grants from ${wanted}
-                          order by r.created_at desc, r.id desc ${limitOf(page)}) page on true
+                          order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
   const found = await database.slowRows<Found>(actor, keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
-  return listedIn(found);
+  return listedRuns(found, first);
 };
 
 /** The organization of that name, and whether the caller may read all of its runs. */
 const ownerOf = (organizationName: string, actor: Actor): Sql => sql`
-  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner`;
+  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from ${organizationFor(actor, 'read-organization', organizationName)} offset 0)`;
 
 /** Those of its runs that the caller may read. */
 const runsOf = (actor: Actor): Sql => sql`runs r ${AROUND} where r.organization = owner.id
@@ -118,22 +154,22 @@ const listInOrganization = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
+  page: RunPage,
   { conditions, order, kept }: Choice,
-): Promise<Listed<RunRow>> => {
+): Promise<ListedRuns> => {
   const wanted = sql`${runsOf(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
   const statement = sql`
-    select owner.id as owner, (select count(*) from ${wanted}) as total, page.*
-      from ${ownerOf(organizationName, actor)}
+    select owner.id as owner, owner."pageSize", (select count(*) from ${wanted}) as total, page.*
+      from ${withPageSize(page, ownerOf(organizationName, actor), 'owner', wanted)}
       left join lateral (select ${columns(actor)} from ${wanted}
-                          order by r.created_at ${direction}, r.id ${direction} ${limitOf(page)}) page on true
+                          order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
   const found = await database.slowRows<Omit<Found, 'ownerGrants'>>(actor, keptWhere(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'read-organization', { organization: first.owner });
-  return listedIn(found);
+  return listedRuns(found, first);
 };
 
 /** Runs of all workspaces of an organization that the caller may read, newest first; in one statement. */
@@ -141,9 +177,9 @@ export const listOrganizationRuns = (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
+  page: RunPage,
   filter: RunFilter,
-): Promise<Listed<RunRow>> => listInOrganization(database, actor, organizationName, page, filteredBy(actor, filter));
+): Promise<ListedRuns> => listInOrganization(database, actor, organizationName, page, filteredBy(actor, filter));
 
 const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
 
@@ -152,8 +188,8 @@ export const listRunQueue = (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
-): Promise<Listed<RunRow>> => {
+  page: RunPage,
+): Promise<ListedRuns> => {
   const conditions = [isAny([...WAITING_STATUSES, ...STATUSES_IN_HAND])];
   return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', kept: true });
 };
@@ -167,7 +203,7 @@ export const capacityOf = async (database: Database, actor: Actor, organizationN
     sql`
     select owner.id as owner, (select count(*) from ${runsOf(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
            (select count(*) from ${runsOf(actor)} and ${isAny(STATUSES_IN_HAND)}) as running
-      from ${ownerOf(organizationName, actor)}`,
+      from ${ownerOf(organizationName, actor)} owner`,
   );
   if (!row) throw notFound();
   demand(actor, 'read-organization', { organization: row.owner });
@@ -175,12 +211,7 @@ export const capacityOf = async (database: Database, actor: Actor, organizationN
 };
 
 /** What waits for agents of the pool: to be planned, to be applied, to be stopped. Oldest first, in one statement. */
-export const listPoolRuns = async (
-  database: Database,
-  actor: Actor,
-  pool: string,
-  page: Page,
-): Promise<Listed<RunRow>> => {
+export const listPoolRuns = async (database: Database, actor: Actor, pool: string, page: Page): Promise<ListedRuns> => {
   const wanted = sql`runs r ${AROUND}
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
@@ -200,5 +231,6 @@ export const listPoolRuns = async (
   const [first] = found;
   if (!first) throw notFound();
   demand(actor, 'execute-run', { organization: first.owner });
-  return listedIn(found);
+  // Executors may not read comments, so `include` does not make the page larger.
+  return { ...listedIn(found), pageSize: page.size };
 };

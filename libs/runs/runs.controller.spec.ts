@@ -319,6 +319,28 @@ describe('what is told of a run', () => {
     answered(await comment('é'.repeat(40)), 201);
   });
 
+  it('makes pages of lists smaller if its comments, which the list brings along, have more than 4 MiB', async () => {
+    const workspace = await aWorkspace();
+    for (let n = 0; n < 5; n += 1) await makeRun(server, workspace);
+    await server.database.rows(sql`
+      insert into run_comments (id, run, workspace, organization, run_event, version, body, author, created_at)
+      select 'wsc-long-' || r.id, r.id, r.workspace, r.organization, '', 1000, repeat('x', 1000000), '{}', now()
+        from runs r where r.workspace = ${workspace}`);
+    const list = `/api/v2/workspaces/${workspace}/runs`;
+    const short = answered(await server.get(list), 200).body;
+    expect(short.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1, 'total-count': 5 });
+    const { name } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes;
+    for (const path of [`${list}?`, `/api/v2/organizations/acme/runs?filter[workspace_names]=${name}&`]) {
+      const { body } = answered(await server.get(`${path}include=comments`), 200);
+      expect(body.meta.pagination).toMatchObject({ 'page-size': 4, 'total-pages': 2, 'total-count': 5 });
+      expect([body.data.length, body.included.length]).toEqual([4, 4]);
+    }
+    const second = answered(await server.get(`${list}?include=comments&page[number]=2`), 200).body;
+    expect([second.data.length, second.included.length]).toEqual([1, 1]);
+    expect(second.data[0].id).toBe(short.data[4].id);
+    await server.database.rows(sql`delete from run_comments where id like 'wsc-long-%'`);
+  });
+
   it('is its history, with who did it', async () => {
     const run = await makeRun(server, await aWorkspace(), { message: 'why' });
     await reported(run, 'planning', 'planned');

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, pageDocument, pageOf, type Document, type Listed, type Query as QueryOf } from '#json-api';
+import { document, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
 import { Reads } from '#reads';
 import { RunRenderer } from './runs.renderer.js';
 import { commentOf, newRun, progressOf } from './runs.body.js';
@@ -12,11 +12,23 @@ import { filterOf } from './runs.filter.js';
 import { CreateRun } from './new-run.handler.js';
 import { ToRun, type RunWish } from './runs.handler.js';
 import { includedWith, runIncludes, type Includes } from './runs.include.js';
-import { listOrganizationRuns, listPoolRuns, listRunQueue, listWorkspaceRuns } from './run-lists.queries.js';
-import { runFor, type RunRow } from './runs.queries.js';
+import {
+  listOrganizationRuns,
+  listPoolRuns,
+  listRunQueue,
+  listWorkspaceRuns,
+  type ListedRuns,
+  type RunPage,
+} from './run-lists.queries.js';
+import { runFor } from './runs.queries.js';
 
 /** A run may bring up to 500 variables. */
 const RUN_BODY_BYTES = 2 * 1024 * 1024;
+
+const runPageOf = (query: QueryOf, includes: Includes | null): RunPage => ({
+  ...pageOf(query),
+  withComments: includes?.has('comments') ?? false,
+});
 
 @Controller('api/v2')
 export class RunsController {
@@ -53,7 +65,7 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = runIncludes(query);
-    const found = await listWorkspaceRuns(this.database, actor, id, pageOf(query), this.filterOf(query));
+    const found = await listWorkspaceRuns(this.database, actor, id, runPageOf(query, includes), this.filterOf(query));
     return this.page(found, includes, { query, request, actor });
   }
 
@@ -65,7 +77,13 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = runIncludes(query);
-    const found = await listOrganizationRuns(this.database, actor, organization, pageOf(query), this.filterOf(query));
+    const found = await listOrganizationRuns(
+      this.database,
+      actor,
+      organization,
+      runPageOf(query, includes),
+      this.filterOf(query),
+    );
     return this.page(found, includes, { query, request, actor });
   }
 
@@ -77,7 +95,7 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = runIncludes(query);
-    const found = await listRunQueue(this.database, actor, organization, pageOf(query));
+    const found = await listRunQueue(this.database, actor, organization, runPageOf(query, includes));
     return this.page(found, includes, { query, request, actor });
   }
 
@@ -146,7 +164,7 @@ export class RunsController {
   }
 
   private async page(
-    { rows, total }: Listed<RunRow>,
+    { rows, total, pageSize }: ListedRuns,
     includes: Includes | null,
     { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
@@ -154,6 +172,6 @@ export class RunsController {
     const included = includes
       ? await includedWith(this.database, rows, includes, { actor, reads: this.reads })
       : undefined;
-    return pageDocument(data, pageOf(query), total, request.url, included);
+    return pageDocument(data, { ...pageOf(query), size: pageSize }, total, request.url, included);
   }
 }
