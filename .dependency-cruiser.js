@@ -72,11 +72,11 @@ export default {
         'A file with one dot in its name contains pure rules. It imports the kernel, pure files of its own module, and the ' +
         'pure rules of access and provider-release; no Nest, no pg, no clock.',
       severity: 'error',
-      from: { path: `${domain}[a-z-]+\\.ts$`, pathNot: '/(?:index)\\.ts$' },
+      from: { path: `${domain}[a-z/-]+\\.ts$`, pathNot: '/index\\.ts$' },
       to: {
         pathNot: [
-          '^libs/kernel/[a-z-]+\\.ts$',
-          '^libs/$1/[a-z-]+\\.ts$',
+          '^libs/kernel/[a-z/-]+\\.ts$',
+          '^libs/$1/[a-z/-]+\\.ts$',
           '^libs/(?:access|provider-release)/rules\\.ts$',
         ],
       },
@@ -86,14 +86,14 @@ export default {
       comment: 'Pure files import #access/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureAccess },
-      to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', pureAccess] },
+      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureAccess] },
     },
     {
       name: 'release-rules-are-pure',
       comment: 'Pure files import #provider-release/rules, so the files behind it are pure too.',
       severity: 'error',
       from: { path: pureRelease },
-      to: { pathNot: ['^libs/kernel/[a-z-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
+      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureRelease, 'node_modules/(?:@types/)?semver/'] },
     },
     {
       name: 'libs-below-apps',
