@@ -4,7 +4,7 @@ import {
   differences,
   IN_PATHS,
   isNothing,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -65,11 +65,6 @@ const tidy = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ),
 });
 
-const active = (state: AgentPool): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 const counted = (count: number, noun: string): string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
@@ -89,12 +84,12 @@ export const agentPool: Decider<AgentPool, AgentPoolCommand, AgentPoolEvent> = {
       return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...tidy(given), name } }];
     },
     UpdateAgentPool: ({ changes }, state) => {
-      const changed = differences(active(state), tidy(changes));
+      const changed = differences(requireActive(state), tidy(changes));
       if (changed.name !== undefined) checkName(changed.name, NAME);
       return isNothing(changed) ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
     },
     DeleteAgentPool: ({ use }, state) => {
-      const { name } = active(state);
+      const { name } = requireActive(state);
       const users = usersOf(use);
       if (users.length > 0) {
         throw unprocessable(`Agent pool is used by ${users.join(', ')}; let them use another one before it is deleted`);

@@ -1,4 +1,4 @@
-import { notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { notFound, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
  * For how long the data of old state versions is kept: in one workspace, or in all workspaces of an organization that
@@ -53,8 +53,7 @@ export const dataRetentionPolicy: Decider<DataRetentionPolicy, DataRetentionPoli
       return [{ type: 'DataRetentionPolicySet', data: { target, organizationName, deleteOlderThanDays } }];
     },
     RemoveDataRetentionPolicy: ({ organizationName }, state) => {
-      if (state.status !== 'active') throw notFound();
-      const { deleteOlderThanDays } = state;
+      const { deleteOlderThanDays } = requireActive(state);
       return [{ type: 'DataRetentionPolicyRemoved', data: { organizationName, deleteOlderThanDays } }];
     },
   },

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
  * A service from which an organization accepts facts by Kafka, by its `source` URI.
@@ -53,8 +53,8 @@ export const auditFactSource: Decider<AuditFactSource, AuditFactSourceCommand, A
       return [{ type: 'AuditFactSourceRegistered', data: { source, description } }];
     },
     RemoveAuditFactSource: (_, state) => {
-      if (state.status !== 'active') throw notFound();
-      return [{ type: 'AuditFactSourceRemoved', data: { source: state.source } }];
+      const { source } = requireActive(state);
+      return [{ type: 'AuditFactSourceRemoved', data: { source } }];
     },
   },
   evolve: {

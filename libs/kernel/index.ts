@@ -13,6 +13,7 @@ export * from './projection.js';
 export * from './quotas.js';
 export * from './recorded.js';
 export * from './refused.js';
+export * from './require-active.js';
 export * from './sql.js';
 export * from './system-error.js';
 export * from './tags.js';

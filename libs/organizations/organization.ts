@@ -5,7 +5,7 @@ import {
   differences,
   IN_PATHS,
   isNothing,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -118,11 +118,6 @@ const checkEmail = (email: string): void => {
   if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
 };
 
-const active = (state: Organization): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 /** The two ways of telling a pull request about its plans exclude one another: turning one on turns the other off. */
 const statusesAfter = ({
   aggregatedCommitStatusEnabled: aggregated,
@@ -173,7 +168,7 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       ];
     },
     UpdateOrganization: ({ changes }, state) => {
-      const { settings, name, email } = active(state);
+      const { settings, name, email } = requireActive(state);
       const changed = differences({ ...settings, name, email }, changesOf(changes));
       checkAll(
         () => changed.name !== undefined && checkName(changed.name, NAME),
@@ -183,14 +178,14 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
       return isNothing(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>
-      active(state).featureSet === featureSet
+      requireActive(state).featureSet === featureSet
         ? []
         : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet, trailBegins: 'after_change' } }],
     ChangeTokenTtlPolicies: ({ maxTtls }, state) => {
-      const changed = differences(active(state).maxTtls, maxTtls);
+      const changed = differences(requireActive(state).maxTtls, maxTtls);
       return isNothing(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
     },
-    DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: active(state).name } }],
+    DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: requireActive(state).name } }],
   },
   evolve: {
     OrganizationCreated: ({ name, email, featureSet, settings }) => ({

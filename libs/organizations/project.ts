@@ -8,15 +8,15 @@ import {
   IN_OWNER,
   isNothing,
   MAX_BINDINGS,
-  notFound,
+  requireActive,
   unprocessable,
   withBindings,
   type BindingChange,
   type BindingsHow,
   type Decider,
   type Message,
-  type Tag,
   type ProjectDeleted,
+  type Tag,
 } from '#kernel';
 import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
 
@@ -75,11 +75,6 @@ const NAME = {
   pattern: /^[A-Za-z0-9_-](?:[A-Za-z0-9 _-]*[A-Za-z0-9_-])?$/,
   allowed: 'letters, numbers, dashes, underscores and, between them, spaces',
   most: 90,
-};
-
-const active = (state: Project): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
 };
 
 /** A mode and its pool are the project's own, or both the organization's. */
@@ -146,7 +141,7 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
       return [{ type: 'ProjectCreated', data: { name, description, settings } }, ...bindOwn([], bindings)];
     },
     UpdateProject: ({ changes, bindings }, state) => {
-      const { settings, name, description, tags } = active(state);
+      const { settings, name, description, tags } = requireActive(state);
       const changed = differences({ ...settings, name, description }, changesOf(changes));
       checkAll(
         () => changed.name !== undefined && checkName(changed.name, NAME),
@@ -157,9 +152,9 @@ export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
         ...bindOwn(tags, bindings),
       ];
     },
-    BindProjectTags: ({ bindings, how }, state) => bind(active(state).tags, { bindings, how, at: '/data' }),
+    BindProjectTags: ({ bindings, how }, state) => bind(requireActive(state).tags, { bindings, how, at: '/data' }),
     DeleteProject: ({ isDefault, workspaces }, state) => {
-      const { name } = active(state);
+      const { name } = requireActive(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');
       if (workspaces > 0) {
         const held = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;

@@ -1,4 +1,4 @@
-import { conflict, notFound, type Decider, type Message, type Timestamp } from '#kernel';
+import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
 import type { TokenKind } from '#access/rules';
 
 type Birth = {
@@ -31,8 +31,8 @@ export const authenticationToken: Decider<Token, AuthenticationTokenCommand, Aut
       return [{ type: 'AuthenticationTokenCreated', data: { kind, owner, description, createdBy, expiredAt } }];
     },
     DestroyAuthenticationToken: (_, state) => {
-      if (state.status !== 'active') throw notFound();
-      return [{ type: 'AuthenticationTokenDestroyed', data: { kind: state.kind, owner: state.owner } }];
+      const { kind, owner } = requireActive(state);
+      return [{ type: 'AuthenticationTokenDestroyed', data: { kind, owner } }];
     },
   },
   evolve: {

@@ -1,4 +1,4 @@
-import { attributeOf, checkAll, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, checkAll, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 import { PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
 import {
   checkFields,
@@ -57,15 +57,8 @@ type TeamProject =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly project: string; readonly terms: ProjectTerms };
 
-type Active = Extract<TeamProject, { status: 'active' }>;
-
 const refuseOwners = ({ isOwners }: NamedTeam): void => {
   if (isOwners) throw unprocessable('The owners team has access to every project already', TEAM_POINTER);
-};
-
-const active = (state: TeamProject): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
 };
 
 export const teamProject: Decider<TeamProject, TeamProjectCommand, TeamProjectEvent> = {
@@ -82,12 +75,12 @@ export const teamProject: Decider<TeamProject, TeamProjectCommand, TeamProjectEv
       return [{ type: 'TeamProjectAdded', data: { team: team.id, teamName: team.name, project, ...terms } }];
     },
     UpdateTeamProject: ({ teamName, access, fields }, state) => {
-      const { project, terms: before } = active(state);
+      const { project, terms: before } = requireActive(state);
       const terms = termsAfter(before, access ?? before.access, fields, PROJECT_SCALE);
       return isSame(terms, before) ? [] : [{ type: 'TeamProjectUpdated', data: { teamName, project, ...terms } }];
     },
     RemoveTeamProject: ({ teamName }, state) => [
-      { type: 'TeamProjectRemoved', data: { teamName, project: active(state).project } },
+      { type: 'TeamProjectRemoved', data: { teamName, project: requireActive(state).project } },
     ],
   },
   evolve: {

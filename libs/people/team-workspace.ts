@@ -1,4 +1,4 @@
-import { attributeOf, checkAll, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { attributeOf, checkAll, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 import { WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
 import {
   checkFields,
@@ -48,15 +48,8 @@ type TeamWorkspace =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly workspace: string; readonly terms: WorkspaceTerms };
 
-type Active = Extract<TeamWorkspace, { status: 'active' }>;
-
 const refuseOwners = ({ isOwners }: NamedTeam): void => {
   if (isOwners) throw unprocessable('The owners team has access to every workspace already', TEAM_POINTER);
-};
-
-const active = (state: TeamWorkspace): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
 };
 
 export const teamWorkspace: Decider<TeamWorkspace, TeamWorkspaceCommand, TeamWorkspaceEvent> = {
@@ -73,12 +66,12 @@ export const teamWorkspace: Decider<TeamWorkspace, TeamWorkspaceCommand, TeamWor
       return [{ type: 'TeamWorkspaceAdded', data: { team: team.id, teamName: team.name, workspace, ...terms } }];
     },
     UpdateTeamWorkspace: ({ teamName, access, fields }, state) => {
-      const { workspace, terms: before } = active(state);
+      const { workspace, terms: before } = requireActive(state);
       const terms = termsAfter(before, access ?? before.access, fields, WORKSPACE_SCALE);
       return isSame(terms, before) ? [] : [{ type: 'TeamWorkspaceUpdated', data: { teamName, workspace, ...terms } }];
     },
     RemoveTeamWorkspace: ({ teamName }, state) => [
-      { type: 'TeamWorkspaceRemoved', data: { teamName, workspace: active(state).workspace } },
+      { type: 'TeamWorkspaceRemoved', data: { teamName, workspace: requireActive(state).workspace } },
     ],
   },
   evolve: {

@@ -5,7 +5,7 @@ import {
   differences,
   IN_PATHS,
   isNothing,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -70,11 +70,6 @@ export const checkTeam = ({ name }: { readonly name?: string | undefined }): voi
   if (name !== undefined) checkName(name, NAME);
 };
 
-const active = (state: Team): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 /** The flags that a change would turn. */
 export const turnedIn = (
   before: OrganizationAccess,
@@ -136,23 +131,23 @@ export const team: Decider<Team, TeamCommand, TeamEvent> = {
       ];
     },
     UpdateTeam: ({ changes, ofOwners }, state) => {
-      const changed = changedBy(active(state), changes);
+      const changed = changedBy(requireActive(state), changes);
       (ofOwners ? checkOwners : checkTeam)(changed);
       return isNothing(changed) ? [] : [{ type: 'TeamUpdated', data: { changes: changed } }];
     },
     DeleteTeam: ({ ofOwners }, state) => {
-      const { name } = active(state);
+      const { name } = requireActive(state);
       if (ofOwners) throw unprocessable('The owners team cannot be deleted');
       return [{ type: 'TeamDeleted', data: { name } }];
     },
     AddTeamMembers: ({ members }, state) => {
-      const present = active(state).members;
+      const present = requireActive(state).members;
       return once(members)
         .filter(({ user }) => !present.includes(user))
         .map((data) => ({ type: 'TeamMemberAdded', data }));
     },
     RemoveTeamMembers: ({ members, owners }, state) => {
-      const present = active(state).members;
+      const present = requireActive(state).members;
       const removed = once(members).filter(({ user }) => present.includes(user));
       if (owners && takesLastOwner(owners, removed)) {
         throw unprocessable('The last active owner of an organization cannot be removed');

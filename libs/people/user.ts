@@ -5,7 +5,7 @@ import {
   differences,
   IN_PATHS,
   isNothing,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -156,8 +156,8 @@ export const user: Decider<User, UserCommand, UserEvent> = {
       if (!siteAdmin || !isReserved(username)) checkMisleading(username);
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },
-    UpdateUser: ({ changes, confirmsEmail }, state) => {
-      if (state.status !== 'active') throw notFound();
+    UpdateUser: ({ changes, confirmsEmail }, before) => {
+      const state = requireActive(before);
       const { username, email, unconfirmedEmail } = differences(state, changes);
       checkAll(
         () => username !== undefined && checkUsername(username),
@@ -168,7 +168,7 @@ export const user: Decider<User, UserCommand, UserEvent> = {
       return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
     ForgetUser: ({ owned, isLastAdmin }, state) => {
-      if (state.status !== 'active') throw notFound();
+      requireActive(state);
       if (owned.length > 0) {
         throw unprocessable(
           `The last active owner of ${owned.join(', ')} cannot be forgotten; name another owner first`,

@@ -1,4 +1,4 @@
-import { conflict, notFound, type Decider, type Message } from '#kernel';
+import { conflict, requireActive, type Decider, type Message } from '#kernel';
 
 /**
  * A public key that an organization signs its providers with. `keyId` names it in the organization: 16 upper-case hex
@@ -15,11 +15,6 @@ export type GpgKeyCommand =
 type Active = { readonly status: 'active'; readonly keyId: string };
 export type GpgKey = { readonly status: 'absent' | 'deleted' } | Active;
 
-const active = (state: GpgKey): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 export const gpgKey: Decider<GpgKey, GpgKeyCommand, GpgKeyEvent> = {
   version: 1,
   initial: { status: 'absent' },
@@ -28,7 +23,7 @@ export const gpgKey: Decider<GpgKey, GpgKeyCommand, GpgKeyEvent> = {
       if (state.status !== 'absent') throw conflict('GPG key exists already');
       return [{ type: 'GpgKeyAdded', data: { keyId, asciiArmor } }];
     },
-    RemoveGpgKey: (_, state) => [{ type: 'GpgKeyRemoved', data: { keyId: active(state).keyId } }],
+    RemoveGpgKey: (_, state) => [{ type: 'GpgKeyRemoved', data: { keyId: requireActive(state).keyId } }],
   },
   evolve: {
     GpgKeyAdded: ({ keyId }) => ({ status: 'active', keyId }),

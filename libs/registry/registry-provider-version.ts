@@ -1,5 +1,5 @@
 import { checkVersion, DEFAULT_PROTOCOLS, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release/rules';
-import { checkAll, conflict, fold, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { checkAll, conflict, fold, notFound, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 import {
   checkListed,
   checkPlatform,
@@ -76,11 +76,6 @@ const KEY_ID_MOST = 255;
 /** Nobody has looked at the signature: whatever waits goes on waiting. */
 const UNASKED = 'not looked at';
 
-const active = (state: RegistryProviderVersion): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 const ofState = ({ name, version }: Active): Of => ({ name, version });
 
 const platformIn = ({ platforms }: Active, id: string): Platform => {
@@ -125,7 +120,7 @@ const isWhole = ({ shasums, signature, platforms }: Active): boolean => {
 };
 
 const after = (state: Active, events: readonly RegistryProviderVersionEvent[]): Active =>
-  active(fold<RegistryProviderVersion, RegistryProviderVersionEvent>(registryProviderVersion, state, events));
+  requireActive(fold<RegistryProviderVersion, RegistryProviderVersionEvent>(registryProviderVersion, state, events));
 
 /** Adds what follows from the events: that the signature is proved, that the version is whole for the first time. */
 const followed = (
@@ -178,7 +173,7 @@ export const registryProviderVersion: Decider<
       return [{ type: 'RegistryProviderVersionCreated', data: { provider, name, version, keyId, protocols: spoken } }];
     },
     AcceptShasums: ({ size, sha256, listed, flaw }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       if (before.shasums) throw alreadyUploaded('SHA256SUMS');
       checkKeepable(listed);
       for (const platform of Object.values(before.platforms)) checkListed(platform, listed);
@@ -189,7 +184,7 @@ export const registryProviderVersion: Decider<
       return followed(before, flaw, [{ type: 'RegistryProviderShasumsUploaded', data }]);
     },
     AcceptSignature: ({ size, sha256, flaw }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       if (before.signature?.verified) throw alreadyUploaded('The signature');
       if (flaw !== null && hasPlatforms(before)) throw unprocessable(`SHA256SUMS.sig: ${flaw}`);
       const data = { ...ofState(before), size, sha256 };
@@ -198,14 +193,14 @@ export const registryProviderVersion: Decider<
       return followed(before, flaw, isKnown ? [] : [{ type: 'RegistryProviderSignatureUploaded', data }]);
     },
     CreatePlatform: ({ platform, ...given }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       const facts = checkPlatform(given);
       checkRoomFor(facts, before.platforms);
       if (before.shasums) checkListed(facts, before.shasums.listed, 'shasum');
       return [{ type: 'RegistryProviderPlatformCreated', data: { ...ofState(before), platform, ...facts } }];
     },
     AcceptBinary: ({ platform, size, flaw }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       const its = platformIn(before, platform);
       if (its.size !== null) throw alreadyUploaded(its.filename);
       const data = { ...ofState(before), platform, ...factsOf(its), size };
@@ -213,11 +208,11 @@ export const registryProviderVersion: Decider<
     },
     // Without the one whose zip was still to come the others may be whole.
     DeletePlatform: ({ platform }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       return followed(before, UNASKED, [deletionOf(before, platform)]);
     },
     DeleteVersion: (_, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       return [
         ...Object.keys(before.platforms).map((platform) => deletionOf(before, platform)),
         { type: 'RegistryProviderVersionDeleted', data: ofState(before) },

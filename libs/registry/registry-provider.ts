@@ -6,12 +6,12 @@ import {
   conflict,
   IN_OWNER,
   MAX_BINDINGS,
+  requireActive,
   unprocessable,
   withBindings,
-  type Tag,
-  notFound,
   type Decider,
   type Message,
+  type Tag,
 } from '#kernel';
 
 /** Names a provider within its organization. */
@@ -50,11 +50,6 @@ const NAMESPACE = {
   most: 64,
 };
 
-const active = (state: RegistryProvider): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand, RegistryProviderEvent> = {
   version: 3,
   initial: { status: 'absent' },
@@ -68,7 +63,7 @@ export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand
       return [{ type: 'RegistryProviderCreated', data: { name, namespace } }];
     },
     TagRegistryProvider: ({ bindings }, state) => {
-      const { name, namespace, tags: from } = active(state);
+      const { name, namespace, tags: from } = requireActive(state);
       const changes = bindingChanges(from, bindings, 'replacing');
       const to = withBindings(from, changes);
       if (to.length > MAX_BINDINGS) {
@@ -78,7 +73,7 @@ export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand
       return [{ type: 'RegistryProviderTagsChanged', data: { name, namespace, from, to } }];
     },
     DeleteRegistryProvider: (_, state) => {
-      const { name, namespace } = active(state);
+      const { name, namespace } = requireActive(state);
       return [{ type: 'RegistryProviderDeleted', data: { name, namespace } }];
     },
   },

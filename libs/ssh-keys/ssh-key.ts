@@ -1,4 +1,4 @@
-import { checkName, conflict, notFound, unprocessable, type Decider, type Message } from '#kernel';
+import { checkName, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
  * A private key of an organization, under a name. Its text lies in the vault under the key's id: no event, no state and
@@ -43,11 +43,6 @@ export const checkPrivateKey = (text: string): void => {
   }
 };
 
-const active = (state: SshKey): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 export const sshKey: Decider<SshKey, SshKeyCommand, SshKeyEvent> = {
   version: 1,
   initial: { status: 'absent' },
@@ -58,14 +53,14 @@ export const sshKey: Decider<SshKey, SshKeyCommand, SshKeyEvent> = {
       return [{ type: 'SshKeyCreated', data: { name } }];
     },
     UpdateSshKey: ({ name, replaced }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       if (name !== undefined) checkName(name, NAME);
       return [
         ...(name === undefined || name === before.name ? [] : [{ type: 'SshKeyRenamed', data: { name } } as const]),
         ...(replaced ? [{ type: 'SshKeyReplaced', data: {} } as const] : []),
       ];
     },
-    DeleteSshKey: (_, state) => [{ type: 'SshKeyDeleted', data: { name: active(state).name } }],
+    DeleteSshKey: (_, state) => [{ type: 'SshKeyDeleted', data: { name: requireActive(state).name } }],
   },
   evolve: {
     SshKeyCreated: ({ name }) => ({ status: 'active', name }),

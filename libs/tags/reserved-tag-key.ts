@@ -3,7 +3,7 @@ import {
   conflict,
   differences,
   isNothing,
-  notFound,
+  requireActive,
   type DataOf,
   type Decider,
   type Message,
@@ -35,8 +35,7 @@ type Active = ReservedTagKeyFacts & { readonly status: 'active' };
 export type ReservedTagKey = { readonly status: 'absent' | 'deleted' } | Active;
 
 const factsOf = (state: ReservedTagKey): ReservedTagKeyFacts => {
-  if (state.status !== 'active') throw notFound();
-  const { key, disableOverrides } = state;
+  const { key, disableOverrides } = requireActive(state);
   return { key, disableOverrides };
 };
 

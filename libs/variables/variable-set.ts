@@ -4,7 +4,7 @@ import {
   conflict,
   differences,
   isNothing,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -73,11 +73,6 @@ const checkGlobal = (global: boolean, project: string | null): void => {
   if (global && project) throw unprocessable('Global must be false where a project owns the variable set', 'global');
 };
 
-const active = (state: VariableSet): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 const mapped = (change: (kind: Kind) => readonly string[]): Targets => ({
   workspaces: change('workspaces'),
   projects: change('projects'),
@@ -121,7 +116,7 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
       ];
     },
     UpdateVariableSet: ({ changes, targets }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       const changed = differences(before, changes);
       checkAll(
         () => checkVariableSet(changed),
@@ -139,16 +134,16 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
       ];
     },
     ApplyVariableSet: (targets, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       single(before);
       return applied(targets, before.targets);
     },
     WithdrawVariableSet: (targets, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       single(before);
       return withdrawn(targets, before.targets);
     },
-    DeleteVariableSet: (_, state) => [{ type: 'VariableSetDeleted', data: { name: active(state).name } }],
+    DeleteVariableSet: (_, state) => [{ type: 'VariableSetDeleted', data: { name: requireActive(state).name } }],
   },
   evolve: {
     VariableSetCreated: (facts) => ({ status: 'active', ...facts, targets: NO_TARGETS }),

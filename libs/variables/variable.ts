@@ -3,7 +3,7 @@ import {
   checkName,
   conflict,
   differences,
-  notFound,
+  requireActive,
   unprocessable,
   type Decider,
   type Message,
@@ -121,11 +121,6 @@ const checkSensitive = (state: Active, { sensitive, key }: VariableChanges): voi
   if (key !== undefined) throw unprocessable('Key of a sensitive variable cannot be changed', 'key');
 };
 
-const active = (state: Variable): Active => {
-  if (state.status !== 'active') throw notFound();
-  return state;
-};
-
 /** `null` clears a value, but not a sensitive one: that always shows so, and clients send back what they have read. */
 const valueIn = ({ value }: VariableChanges, { sensitive }: Active): string | undefined =>
   value === null && !sensitive ? '' : (value ?? undefined);
@@ -143,7 +138,7 @@ export const secretOf = (command: VariableCommand, state: Variable): string | nu
     case 'CreateVariable':
       return command.data.sensitive ? command.data.value : null;
     case 'UpdateVariable': {
-      const before = active(state);
+      const before = requireActive(state);
       const value = valueIn(command.data.changes, before);
       if (before.sensitive) return value ?? null;
       return command.data.changes.sensitive ? (value ?? before.value) : null;
@@ -164,7 +159,7 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
       return [{ type: 'VariableCreated', data: { owner, key, category, description, hcl, sensitive, value: shown } }];
     },
     UpdateVariable: ({ changes }, state) => {
-      const before = active(state);
+      const before = requireActive(state);
       const changed = changedBy(before, changes);
       const { key, category } = { ...before, ...changed };
       const isRenamed = changed.key !== undefined || changed.category !== undefined;
@@ -176,7 +171,7 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
       const hidden = changed.sensitive === true || (before.sensitive && changed.value !== undefined);
       return [{ type: 'VariableUpdated', data: { changes: hidden ? { ...changed, value: null } : changed } }];
     },
-    DeleteVariable: (_, state) => [{ type: 'VariableDeleted', data: { key: active(state).key } }],
+    DeleteVariable: (_, state) => [{ type: 'VariableDeleted', data: { key: requireActive(state).key } }],
   },
   evolve: {
     VariableCreated: ({ key, category, description, hcl, sensitive, value }) => ({

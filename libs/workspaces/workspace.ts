@@ -6,10 +6,10 @@ import {
   differences,
   IN_OWNER,
   isNothing,
-  notFound,
   personIn,
   Refused,
   refuseTogether,
+  requireActive,
   type DataOf,
   type Decider,
   type Message,
@@ -97,13 +97,11 @@ export type WorkspaceCommand =
 
 type Later = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
-/** Every command but the first wants a workspace that is there. */
+/** Adapts a decision about an existing workspace to the states of the decider. */
 const whenActive =
   <D>(decide: (data: D, state: ActiveWorkspace) => readonly WorkspaceEvent[]) =>
-  (data: D, state: Workspace): readonly WorkspaceEvent[] => {
-    if (state.status !== 'active') throw notFound();
-    return decide(data, state);
-  };
+  (data: D, state: Workspace): readonly WorkspaceEvent[] =>
+    decide(data, requireActive(state));
 
 /** What a request says, what it makes of the settings, what of that is new, and how all of them are then. */
 type Asked = {
