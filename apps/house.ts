@@ -4,6 +4,7 @@ import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import {
   Database,
   EventStore,
+  ForeignMigrations,
   Forgetting,
   isAheadOfCluster,
   isOutage,
@@ -165,5 +166,8 @@ const describeMigrationError = (error: unknown, settings: Settings): string => {
   if (error instanceof WrongEncryptionKey) return describeWrongKey(settings);
   if (error instanceof NoSite) return describeMissingSite(settings);
   if (error instanceof PostgresTooOld) return `DATABASE_URL: ${error.message}`;
+  if (error instanceof ForeignMigrations) {
+    return `${settings.database.mode === 'url' ? 'DATABASE_URL' : 'CADASTRE_DATA'}: ${error.message}`;
+  }
   return describeDatabaseError(error, settings);
 };

@@ -34,6 +34,7 @@ export {
   type DatabaseState,
   type Migrated,
 } from './migrate.js';
+export { ForeignMigrations } from './migration-order.js';
 export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
 export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
 export { rest } from './rest.js';

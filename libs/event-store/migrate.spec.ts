@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { demandPostgres, PostgresTooOld } from './migrate.js';
+import { findForeignMigrations } from './migration-order.js';
 
 describe('the version of Postgres', () => {
   it('is refused before 14, with both versions in one line', () => {
@@ -8,5 +9,29 @@ describe('the version of Postgres', () => {
       'the server runs Postgres 13, and Cadastre needs 14 or later; upgrade the server, or name another one',
     );
     expect(() => demandPostgres(140_000)).not.toThrow();
+  });
+});
+
+describe('migrations that ran', () => {
+  const files = ['001_first', '002_second', '003_third'];
+  const foreign = (...ran: readonly string[]): string | undefined =>
+    findForeignMigrations([
+      { module: 'same', files, ran: files },
+      { module: 'history', files, ran },
+    ])?.message;
+
+  it.each([[[]], [['001_first']], [files], [[...files, '004_of_a_later_version']]])(
+    'are accepted if they begin as the files do: %j',
+    (ran) => {
+      expect(foreign(...ran)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [['001_first', '002_renamed'], '002_renamed', '002_second'],
+    [['001_first', '003_third'], '003_third', '002_second'],
+    [['001_first', '002_second', '004_added_before'], '004_added_before', '003_third'],
+  ])('are refused with both names if they differ: %j', (ran, found, file) => {
+    expect(foreign(...ran)).toContain(`in history the migration ${found} ran where this version has ${file};`);
   });
 });

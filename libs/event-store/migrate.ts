@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKey, type KeyCheck } from './encryption-key.js';
+import { findForeignMigrations, type ForeignMigrations, type ModuleMigrations } from './migration-order.js';
 import type { Slice } from './slice.js';
 
 /** The server runs an older Postgres than Cadastre can use. */
@@ -51,7 +52,8 @@ export type Migrated = {
  * Migrations are forward-only SQL files; each slice keeps its own numbering. Two processes that start at once wait for
  * one another.
  *
- * Throws WrongEncryptionKey before it changes anything if the database is encrypted with another key.
+ * Throws WrongEncryptionKey before it changes anything if the database is encrypted with another key, and ForeignMigrations
+ * if it ran other migrations.
  */
 export const migrate = async (
   url: string,
@@ -65,6 +67,8 @@ export const migrate = async (
     demandPostgres(await versionOf(client));
     if (!mayInitialise && !(await hasTables(client))) throw new NoSite();
     const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, slices) : null;
+    const foreign = findForeignMigrations(await readMigrations(client, slices));
+    if (foreign) throw foreign;
     const migrations = await runMigrations(client, slices);
     if (encryptionKey && keyCheck?.isRecorded === false) await recordEncryptionKey(client, encryptionKey);
     return { migrations, undecryptable: keyCheck?.undecryptable ?? 0 };
@@ -120,6 +124,7 @@ export type DatabaseState = {
   readonly missingExtensions: readonly string[];
   /** Names of migrations that have not run yet. */
   readonly pending: readonly string[];
+  readonly foreign: ForeignMigrations | null;
   readonly hasSite: boolean;
   readonly clock: Date;
   /** Null if the key is another one. */
@@ -144,12 +149,14 @@ export const inspectDatabase = async (
       'select clock_timestamp() as clock, array(select extname::text from pg_extension) as extensions',
     );
     const [{ extensions, clock } = { extensions: [], clock: new Date(0) }] = rows;
+    const modules = await readMigrations(client, slices);
     return {
       version: await versionOf(client),
       clock,
       missingExtensions: EXTENSIONS.filter((name) => !extensions.includes(name)),
       hasSite: await hasTables(client),
-      pending: await pendingMigrations(client, slices),
+      pending: pendingIn(modules),
+      foreign: findForeignMigrations(modules),
       key: await checkEncryptionKey(client, encryptionKey, slices).catch((error: unknown) => {
         if (error instanceof WrongEncryptionKey) return null;
         throw error;
@@ -160,15 +167,23 @@ export const inspectDatabase = async (
   }
 };
 
-const pendingMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<readonly string[]> => {
-  const pending: string[] = [];
+const readMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<readonly ModuleMigrations[]> => {
+  const modules: ModuleMigrations[] = [];
   for (const [name, folder] of [OWN_FOLDER, ...foldersOf(slices)]) {
     const known = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
-    const ran =
-      known.rowCount === 1 ? await client.query<{ name: string }>(`select name from migrations.${name}`) : null;
-    const done = new Set(ran?.rows.map((row) => row.name));
+    const { rows } =
+      known.rowCount === 1
+        ? await client.query<{ name: string }>(`select name from migrations.${name} order by run_on, id`)
+        : { rows: [] };
     const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
-    pending.push(...files.map((file) => file.replace(/\.sql$/, '')).filter((migration) => !done.has(migration)));
+    modules.push({
+      module: name,
+      files: files.map((file) => file.replace(/\.sql$/, '')),
+      ran: rows.map((row) => row.name),
+    });
   }
-  return pending;
+  return modules;
 };
+
+const pendingIn = (modules: readonly ModuleMigrations[]): readonly string[] =>
+  modules.flatMap(({ files, ran }) => files.filter((file) => !ran.includes(file)));

@@ -91,6 +91,17 @@ describe('a start with a database that cannot be used', () => {
     ]);
   });
 
+  it('reports in one line that another version made the database, and what to do', async () => {
+    await query(`update migrations.history set name = '002_write_anew' where name = '002_largest_versions'`);
+    expect(await refusalOf({ ...key, DATABASE_URL: database.url }, 'serve')).toEqual([
+      'DATABASE_URL: another version of Cadastre made the database: in history the migration 002_write_anew ran where ' +
+        'this version has 002_largest_versions; nothing was changed. Start the version that made the data, or restore ' +
+        'a backup that a release made',
+    ]);
+    const { code, stdout } = await product.runWith({ ...key, DATABASE_URL: database.url }, 'doctor');
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/FAILED +migrations: .*the migration 002_write_anew ran where/)]);
+  });
+
   it('does not keep a command waiting for a server that is away', async () => {
     const lines = await refusalOf(
       { ...key, DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x', LOG_LEVEL: 'silent' },

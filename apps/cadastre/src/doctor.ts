@@ -84,7 +84,7 @@ const examineHouse = async (house: House, now: () => Date, report: (finding: Fin
   }
   for (const finding of describeDatabase(state, settings)) report(finding);
   report(describeClock(state.clock, before, now()));
-  if (!state.hasSite || state.pending.length > 0) return;
+  if (!state.hasSite || state.pending.length > 0 || state.foreign) return;
   if (await isAheadOfCluster(house.store.database)) {
     report(failed('database', 'the log is ahead of this cluster; run deploy/after-restore.sql (docs/operations.md)'));
   }
@@ -92,7 +92,7 @@ const examineHouse = async (house: House, now: () => Date, report: (finding: Fin
 };
 
 const describeDatabase = (state: DatabaseState, settings: Settings): readonly Finding[] => {
-  const { version, hasSite, missingExtensions, pending, key } = state;
+  const { version, key } = state;
   const major = Math.floor(version / 10_000);
   if (major < OLDEST_POSTGRES) {
     return [failed('database', `Postgres ${major}; upgrade the server to ${OLDEST_POSTGRES} or later`)];
@@ -101,7 +101,7 @@ const describeDatabase = (state: DatabaseState, settings: Settings): readonly Fi
   const untested = major < 18 ? '; Cadastre is tested with 18, plan an upgrade' : '';
   return [
     server('database', `Postgres ${major} answers${untested}`),
-    ...describeTables(hasSite, missingExtensions, pending),
+    ...describeTables(state),
     key === null
       ? failed('key', describeWrongKey(settings))
       : key.undecryptable > 0
@@ -110,11 +110,7 @@ const describeDatabase = (state: DatabaseState, settings: Settings): readonly Fi
   ];
 };
 
-const describeTables = (
-  hasSite: boolean,
-  missingExtensions: readonly string[],
-  pending: readonly string[],
-): readonly Finding[] => {
+const describeTables = ({ hasSite, missingExtensions, ...migrations }: DatabaseState): readonly Finding[] => {
   if (!hasSite) return [failed('migrations', 'the database holds no site; start the server, or run cadastre migrate')];
   return [
     missingExtensions.length === 0
@@ -123,10 +119,15 @@ const describeTables = (
           'extensions',
           `let an administrator run: create extension ${missingExtensions.join('; create extension ')}`,
         ),
-    pending.length === 0
-      ? ok('migrations', 'the tables are up to date')
-      : failed('migrations', `${pending.length} have not run; start the server, or run cadastre migrate`),
+    describeMigrations(migrations),
   ];
+};
+
+const describeMigrations = ({ pending, foreign }: Pick<DatabaseState, 'pending' | 'foreign'>): Finding => {
+  if (foreign) return failed('migrations', foreign.message);
+  return pending.length === 0
+    ? ok('migrations', 'the tables are up to date')
+    : failed('migrations', `${pending.length} have not run; start the server, or run cadastre migrate`);
 };
 
 const describeClock = (database: Date, before: Date, after: Date): Finding => {
