@@ -1,5 +1,5 @@
 /*
- * The rules for imports (docs/architecture.md). test/architecture plants a violation of each rule and checks that it is reported.
+ * The rules for imports (docs/explanation/architecture.md). test/architecture plants a violation of each rule and checks that it is reported.
  *
  * Modules (the folders of libs) from the lowest layer to the highest. A module imports modules of lower layers only, types
  * included, and only through their public API. A command that appends to streams of several modules belongs in the highest

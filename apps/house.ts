@@ -157,7 +157,7 @@ export const migrateHouse = async (house: House, options: MigrationOptions): Pro
   if (await isAheadOfCluster(store.database)) {
     logger.error(
       'the log is ahead of this cluster’s transaction counter, as after restoring a dump: followers stand still. ' +
-        'Run deploy/after-restore.sql (docs/operations.md)',
+        'Run deploy/after-restore.sql (docs/how-to/operations.md)',
     );
   }
 };

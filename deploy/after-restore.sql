@@ -3,7 +3,7 @@
 --   psql "$DATABASE_URL" --file deploy/after-restore.sql
 --
 -- Followers go by Postgres' transaction ids, and a new cluster counts them from the beginning. This uses up ids until the
--- counter has passed the newest event (docs/adr/0013-transaction-ids-and-restored-dumps.md). Run again it does nothing.
+-- counter has passed the newest event (docs/explanation/adr/0013-transaction-ids-and-restored-dumps.md). Run again it does nothing.
 set synchronous_commit = off;
 
 do $$

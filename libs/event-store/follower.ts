@@ -122,7 +122,7 @@ const lastUnread = (follower: string, { only, organization }: Awaited): Sql => s
 
 /**
  * Whether the log holds transaction ids that this cluster has yet to reach, as after a dump was restored into a new one.
- * Followers would take those events for unfinished (docs/adr/0013).
+ * Followers would take those events for unfinished (docs/explanation/adr/0013).
  */
 export const isAheadOfCluster = async (database: Database): Promise<boolean> => {
   const row = await database.row<{ ahead: boolean }>(sql`

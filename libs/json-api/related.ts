@@ -24,7 +24,7 @@ export const slowForLists = (caller: Caller, rows: readonly unknown[]): Caller |
 
 /**
  * Reads all of them in one statement, or in none if there is nothing to read. With `slowFor` the statement is a slow one of
- * that caller (docs/adr/0030): wherever its cost grows with what a list or an organization has.
+ * that caller (docs/explanation/adr/0030): wherever its cost grows with what a list or an organization has.
  */
 export const readRelated = async (
   database: Database,

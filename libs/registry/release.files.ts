@@ -12,7 +12,7 @@ export const idOfFile = (file: ReleaseFile, sha256: string): string =>
 
 const keyOf = (id: string): string => `registry/${id}`;
 
-/** The files of releases by their ids, as they came: encryption at rest is the store's (docs/adr/0022). */
+/** The files of releases by their ids, as they came: encryption at rest is the store's (docs/explanation/adr/0022). */
 export class ReleaseFiles {
   private readonly logger = new Logger('ReleaseFiles');
 

@@ -68,7 +68,7 @@ const conditionsOf = (actor: Actor, filter: RunFilter): readonly Sql[] => [
 type Choice = {
   readonly conditions: readonly Sql[];
   readonly order: 'asc' | 'desc';
-  /** Filters combine to hundreds of texts (docs/adr/0020): only what is asked for without them is kept. */
+  /** Filters combine to hundreds of texts (docs/explanation/adr/0020): only what is asked for without them is kept. */
   readonly kept: boolean;
 };
 

@@ -15,7 +15,7 @@ import { isForceCancelable, runEvolutions, type KnownRun, type Run } from './run
 import { allows, isInHand, isSettling, reported, type RunAction, type RunStatus } from './run-status.js';
 
 /**
- * A run: the record of one plan and its apply. Nothing is executed here; executors report what they did (docs/executors.md).
+ * A run: the record of one plan and its apply. Nothing is executed here; executors report what they did (docs/how-to/executors.md).
  * What may follow on what is a table, run-status.ts.
  */
 export type Progress = {

@@ -99,7 +99,7 @@ export class RunsController {
     return this.page(found, includes, { query, request, actor });
   }
 
-  /** For executors: what waits for the agents of this pool (docs/executors.md). */
+  /** For executors: what waits for the agents of this pool (docs/how-to/executors.md). */
   @Get('agent-pools/:id/runs')
   async listOfPool(
     @Param('id') id: string,
@@ -112,7 +112,7 @@ export class RunsController {
     return this.page(found, includes, { query, request, actor });
   }
 
-  /** For executors: what they have done since (docs/executors.md). */
+  /** For executors: what they have done since (docs/how-to/executors.md). */
   @Post('runs/:id/progress')
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {

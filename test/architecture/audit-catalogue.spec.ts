@@ -89,7 +89,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'workspace_comment.create': ['resource'],
 };
 
-describe('the catalogue as one table (docs/audit-catalogue.md)', () => {
+describe('the catalogue as one table (docs/reference/audit-catalogue.md)', () => {
   it('has each event type, or says why it is told nowhere', () => {
     const known = [...tellings.map(({ event }) => event), ...untold.map(({ event }) => event)];
     expect([...new Set(known)].toSorted()).toEqual(Object.keys(registry).toSorted());

@@ -1,4 +1,4 @@
-// How a long trail is read, exported and pruned (docs/adr/0023).
+// How a long trail is read, exported and pruned (docs/explanation/adr/0023).
 import { setTimeout as delay } from 'node:timers/promises';
 import { ACTORS, DAY_MS, DAYS, fillTrail, seedTrail, sizesOf, someIds, WORKSPACES } from './filled-trail.js';
 import { memoryOf } from './proc.js';

@@ -46,7 +46,7 @@ const schemasThatParse = async (route: string): Promise<string[]> => {
   return parsers.flatMap(({ label, spy }) => spy.mock.calls.map(() => label));
 };
 
-/** docs/compatibility.md is made of the schemas in requests.ts. If a route parsed with another one, the page would be wrong. */
+/** docs/reference/compatibility.md is made of the schemas in requests.ts. If a route parsed with another one, the page would be wrong. */
 describe('the body of a request', () => {
   it.each(sent)('of %s is parsed by the schema of “%s”', async (route, label) => {
     expect(await schemasThatParse(route)).toEqual([label]);

@@ -96,7 +96,7 @@ describe('the commands of the documentation', () => {
   it(
     'work in the guide, and only what it shows as refused is refused',
     async () => {
-      const guide = await readFile(join(ROOT, 'docs/guide.md'), 'utf8');
+      const guide = await readFile(join(ROOT, 'docs/how-to/guide.md'), 'utf8');
       const session = await paste(shellBlocks(guide));
       // One pipeline shows a refusal: its curl fails, and with it the pipeline, which bash names by its last command.
       expect(session).toEqual({

@@ -9,7 +9,7 @@ import { pages } from './pages.js';
 import { permissionsOf, routes, trailOf } from './routes.js';
 import { testsOf } from './tests.js';
 
-const DOCS = join(ROOT, 'docs');
+const DOCS = join(ROOT, 'docs', 'reference');
 const SCHEMAS = join(DOCS, 'schemas');
 const REMEDY = 'run `npm run docs` and commit what it writes';
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   if (process.env['UPDATE_DOCS'] === '1') await update();
 });
 
-describe('the generated pages of docs/', () => {
+describe('the generated pages of docs/reference', () => {
   it(`are what the code says (else: ${REMEDY})`, async () => {
     const outdated: string[] = [];
     for (const [path, text] of wanted) if ((await committed(path)) !== text) outdated.push(path);

@@ -82,7 +82,7 @@ export const endpointsPage = async (): Promise<string> => {
     '## Who has which permission',
     '',
     'From `libs/access/permissions.ts`. A site administrator counts as an `owner` and a `member` of every organization.',
-    'What levels on workspaces and projects are worth: [guide](guide.md#how-permissions-add-up).',
+    'What levels on workspaces and projects are worth: [guide](../how-to/guide.md#how-permissions-add-up).',
     '',
     permissionTable(),
     '',
@@ -129,7 +129,7 @@ export const eventsPage = (): string =>
     '',
     `All ${Object.keys(registry).length} event types, by topic. The topics' prefix is the default; \`CADASTRE_TOPIC_PREFIX\``,
     'changes it. The message key is the stream. Headers, the same for all: [asyncapi.json](asyncapi.json). How to read a',
-    'topic: [README](../README.md#consume-the-topics).',
+    'topic: [README](../../README.md#consume-the-topics).',
     '',
     'A schema version is raised when the shape of the data changes. Old events are then lifted when they are read, so one',
     'that is published today is always in the newest version; what was published before stays as it was.',
@@ -175,7 +175,7 @@ export const factsPage = (): string =>
     NOTICE,
     '',
     `What may be told of what Cadastre does not own: ${ROWS.length} rows of the catalogue. How to report one, by REST or Kafka, and`,
-    'what becomes of it: [guide](guide.md#facts-of-other-services). The JSON Schema of a whole fact, by the name of its row:',
+    'what becomes of it: [guide](../how-to/guide.md#facts-of-other-services). The JSON Schema of a whole fact, by the name of its row:',
     '`GET /api/v2/audit-facts/schemas` and `GET /api/v2/audit-facts/schemas/policy_check.passed`.',
     '',
     'Where fields are named, all of them are wanted, with these types, and no others; only `comment` may be missing, which is',
@@ -213,7 +213,7 @@ export const cataloguePage = (): string =>
     'fields, or null. Data and streams of the events: [events.md](events.md).',
     '',
     'Reads are told as well, where a row says `index` or `show` or `download`: each is recorded before its answer goes out',
-    '([operations](operations.md#reads-that-are-recorded)). `AuditFactReported` is what other services report of what Cadastre',
+    '([operations](../how-to/operations.md#reads-that-are-recorded)). `AuditFactReported` is what other services report of what Cadastre',
     'does not keep; the types of its fields: [facts.md](facts.md).',
     '',
     'A deletion is told once, of what was deleted: what only lay in it (variables of a workspace, agents of a pool, what a team',
@@ -258,7 +258,7 @@ export const settingsPage = (): string =>
     '',
     `All ${Object.keys(variables).length} settings are environment variables. An empty variable counts as absent. At startup the server`,
     'reports every invalid setting, one line each, and exits. `npm run cadastre -- --help` prints the same list. How to use',
-    'them: [operations](operations.md).',
+    'them: [operations](../how-to/operations.md).',
     '',
     table(
       ['Variable', 'Default', 'Meaning'],
@@ -271,7 +271,7 @@ export const settingsPage = (): string =>
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** Every generated file under docs/, by its path in there, before it is formatted. */
+/** Every generated file under docs/reference, by its path in there, before it is formatted. */
 export const pages = async (): Promise<Map<string, string>> =>
   new Map([
     ['endpoints.md', await endpointsPage()],

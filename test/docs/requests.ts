@@ -598,7 +598,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   },
 };
 
-/** Routes whose bodies are files, or facts with schemas of their own (docs/facts.md). */
+/** Routes whose bodies are files, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
   'PUT /api/registry/private/v2/uploads/:token',

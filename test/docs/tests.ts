@@ -53,7 +53,7 @@ const rowFiles = async (): Promise<ReadonlyMap<Row, string>> => {
 
 type Tested = { readonly file: string; readonly path: string; readonly rows: readonly Row[] };
 
-/** The files in which the routes of one room are tested: see the words at the head of docs/endpoints.md. */
+/** The files in which the routes of one room are tested: see the words at the head of docs/reference/endpoints.md. */
 export const testsOf = async (): Promise<(routes: readonly Tested[]) => Promise<string[]>> => {
   const [rows, matrixSpecs, others] = await Promise.all([
     rowFiles(),

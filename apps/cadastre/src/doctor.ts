@@ -86,7 +86,9 @@ const examineHouse = async (house: House, now: () => Date, report: (finding: Fin
   report(describeClock(state.clock, before, now()));
   if (!state.hasSite || state.pending.length > 0 || state.foreign) return;
   if (await isAheadOfCluster(house.store.database)) {
-    report(failed('database', 'the log is ahead of this cluster; run deploy/after-restore.sql (docs/operations.md)'));
+    report(
+      failed('database', 'the log is ahead of this cluster; run deploy/after-restore.sql (docs/how-to/operations.md)'),
+    );
   }
   for (const finding of await inspectFollowers(house)) report(finding);
 };
