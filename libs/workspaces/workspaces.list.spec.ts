@@ -152,6 +152,12 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[tagged][0][key]=tier&search[tags]=red', ['Beta_prod', 'alpha-prod']],
   ['filter[tagged][0][key]=tier&search[exclude-tags]=tier', ['gamma-test']],
   ['filter[tagged][0][key]=tier&filter[current-run][status]=plan_queued', ['alpha-prod']],
+  // As terraform sends `tags = { tier = "9" }` and `tags = { tier = "2", region = "eu" }` of a `cloud` block.
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=9&search[tags]=tier', ['gamma-test']],
+  [
+    'filter[tagged][0][key]=tier&filter[tagged][0][value]=2&filter[tagged][1][key]=region&filter[tagged][1][value]=eu&search[tags]=tier,region',
+    ['Beta_prod'],
+  ],
   ['search[tags]=region', []],
   ['search[exclude-tags]=region', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
   ['filter[tagged][0][key]=&filter[tagged][0][value]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   answered,
+  bindTags,
   giveWorkspace,
   makeAgentPool,
   makeAgentToken,
@@ -124,6 +125,11 @@ for (const program of found) {
           await person.run(folder, 'workspace', 'select', 'key-one');
           expect(await person.run(folder, 'workspace', 'show')).toContain('key-one');
           expect(await person.attempt(folder, 'workspace', 'select', 'key-other')).toMatchObject({ code: 1 });
+
+          const project = await projectOf('key-one');
+          await bindTags(site.api, `projects/${project}`, { tier: 'one' });
+          await makeWorkspace(site.api, organization, 'key-inherits', {}, bound({ team: 'net' }));
+          expect(await listed(folder)).toEqual(['key-inherits', 'key-one', 'key-two']);
         },
         LONG,
       );
