@@ -6,22 +6,32 @@ import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 /** What go-tfe called the only kind that there was at first. Its methods of that time can read no other type. */
 export const FIRST_TYPE = 'data-retention-policies';
 
+const DAYS = 'delete-older-than-n-days';
+const SHORT_DAYS = 'deleteOlderThanNDays';
+
 const days = z.number().nullish();
 
 export const policyBody = resourceBody(
   [DELETE_OLDERS, DONT_DELETES, FIRST_TYPE],
-  z.object({ 'delete-older-than-n-days': days, deleteOlderThanNDays: days }).nullish(),
+  z.object({ [DAYS]: days, [SHORT_DAYS]: days }).nullish(),
 );
+
+/** Days beside the type that deletes nothing contradict it: dropping them would keep data that the caller wants deleted. */
+const refuseDays = (attributes: Readonly<Record<string, number | null | undefined>>): void => {
+  const sent = [DAYS, SHORT_DAYS].find((name) => (attributes[name] ?? null) !== null);
+  if (sent) throw unprocessable(`Delete older than n days must not be specified for ${DONT_DELETES}`, sent);
+};
 
 /** The type and the days of a request; null days where its type says that nothing is to be deleted. */
 export const policyIn = (
   request: unknown,
 ): { readonly type: string | null | undefined; readonly days: number | null } => {
   const { type, attributes } = parseBody(policyBody, request).data;
-  if (type === DONT_DELETES) return { type, days: null };
-  const days = attributes?.['delete-older-than-n-days'] ?? attributes?.deleteOlderThanNDays;
-  if (days === undefined || days === null) {
-    throw unprocessable("Delete older than n days can't be blank", 'delete-older-than-n-days');
+  if (type === DONT_DELETES) {
+    refuseDays(attributes ?? {});
+    return { type, days: null };
   }
+  const days = attributes?.[DAYS] ?? attributes?.[SHORT_DAYS];
+  if (days === undefined || days === null) throw unprocessable("Delete older than n days can't be blank", DAYS);
   return { type, days };
 };

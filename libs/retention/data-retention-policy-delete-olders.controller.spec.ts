@@ -119,6 +119,16 @@ describe.each([
     [deleteOlders(null), ATTRIBUTE, "Delete older than n days can't be blank"],
     [resource('data-retention-policy-delete-olders'), ATTRIBUTE, "Delete older than n days can't be blank"],
     [
+      resource('data-retention-policy-dont-deletes', { 'delete-older-than-n-days': 30 }),
+      ATTRIBUTE,
+      'Delete older than n days must not be specified for data-retention-policy-dont-deletes',
+    ],
+    [
+      resource('data-retention-policy-dont-deletes', { deleteOlderThanNDays: 30 }),
+      '/data/attributes/deleteOlderThanNDays',
+      'Delete older than n days must not be specified for data-retention-policy-dont-deletes',
+    ],
+    [
       resource('workspaces', {}),
       '/data/type',
       'Type must be data-retention-policy-delete-olders or data-retention-policy-dont-deletes or data-retention-policies',
@@ -133,7 +143,8 @@ describe.each([
 
   it('is removed, and another one made after it', async () => {
     const of = await make();
-    const first = answered(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
+    const body = resource('data-retention-policy-dont-deletes', { 'delete-older-than-n-days': null });
+    const first = answered(await server.post(policy(of), body), 200).body.data.id as string;
     answered(await server.delete(policy(of)), 204);
     answered(await server.get(policy(of)), 404);
     expect(await relationOf(of)).toEqual({ data: null });
