@@ -30,31 +30,39 @@ const HEADERS: JsonSchema = {
     ce_type: { type: 'string', description: '`cadastre.`, the name of the event, `.v` and the version of its schema.' },
     ce_source: { type: 'string', format: 'uri-reference', description: 'Public URL of the site.' },
     ce_subject: { type: 'string', description: 'Id of the resource that changed.' },
-    ce_time: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    ce_time: { type: 'string', format: 'date-time', description: 'Time of the event.' },
     ce_organization: {
       type: 'string',
-      description: 'Id of the organization; absent where the event belongs to the site.',
+      description: 'Id of the organization. Absent if the event belongs to the site.',
     },
     ce_stream: {
       type: 'string',
-      description: 'The stream, which is also the message key: events of a stream are in order.',
+      description: 'The stream, which is also the message key. The events of a stream are in order.',
     },
     ce_version: {
       type: 'string',
       pattern: '^[1-9][0-9]*$',
-      description: 'Place in the stream: 1, 2, 3 … without gaps. One that is not above the last seen is a redelivery.',
+      description:
+        'Number of the event in its stream: 1, 2, 3 … without gaps. A number that you have seen is a redelivery.',
     },
-    ce_position: { type: 'string', pattern: '^[0-9]+$', description: 'Place in the log, unique but with gaps.' },
-    ce_authtype: { enum: ['user', 'service_account', 'system'], description: 'CloudEvents Auth Context.' },
-    ce_authid: { type: 'string', description: 'Id of who did it.' },
-    ce_impersonator: { type: 'string', description: 'Id of who acted as the one above.' },
+    ce_position: {
+      type: 'string',
+      pattern: '^[0-9]+$',
+      description: 'Number of the event in the log: unique, with gaps.',
+    },
+    ce_authtype: {
+      enum: ['user', 'service_account', 'system'],
+      description: 'Kind of caller (CloudEvents Auth Context).',
+    },
+    ce_authid: { type: 'string', description: 'Id of the caller.' },
+    ce_impersonator: { type: 'string', description: 'Id of the user that acts as the caller.' },
     ce_request: { type: 'string', description: 'Id of the API request.' },
-    ce_correlationid: { type: 'string', description: 'Joins everything that one outside request led to.' },
-    ce_causationid: { type: 'string', description: '`ce_id` of the event that this one was an answer to.' },
+    ce_correlationid: { type: 'string', description: 'Id that all events of one outside request share.' },
+    ce_causationid: { type: 'string', description: '`ce_id` of the event that caused this event.' },
   },
 };
 
-/** A topic that others write to and we read: what a message of it has for attributes, and for data. */
+/** A topic that other services write to and Cadastre reads, with the schemas of a message's headers and data. */
 export type InboundChannel = {
   readonly topic: string;
   readonly type: string;
@@ -64,8 +72,8 @@ export type InboundChannel = {
 };
 
 /**
- * The AsyncAPI 3.0 document: a channel for each topic, a message for each event type, which are sent, and a channel for
- * each topic that is read.
+ * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel for
+ * each topic that Cadastre reads.
  */
 export const asyncApi = (registry: EventRegistry, prefix: string, inbound: readonly InboundChannel[] = []) => {
   const payloads = schemas(registry);

@@ -7,6 +7,7 @@ import { SECRET_FILES } from '../../libs/host/settings.js';
 import { variables } from '../../libs/host/variables.js';
 import { told, untold, type Told } from './catalogue.js';
 import { compatibilityPage } from './compatibility.js';
+import { architecturePage } from './modules.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
 import { table } from './tables.js';
 import { testsOf } from './tests.js';
@@ -41,12 +42,7 @@ const byRoom = async (all: readonly DocumentedRoute[]): Promise<string[]> => {
 
 const permissionTable = (): string =>
   table(
-    [
-      'Permission',
-      'Standing in the organization, or at the site',
-      'or what a team has been given there',
-      'or their own',
-    ],
+    ['Permission', 'Role in the organization, or at the site', 'or granted to a team', 'or their own'],
     Object.entries(permissions).map(([name, rule]) => [
       code(name),
       rule.standing.map(code).join(', '),
@@ -62,27 +58,28 @@ export const endpointsPage = async (): Promise<string> => {
     '',
     NOTICE,
     '',
-    `All ${all.length} routes of the gateway. Any other path answers 404, another method of a path 405. A section is a room: one controller`,
-    'file, named after the JSON:API type that it answers with, or after the noun in the path where the answer is not',
+    `On this page you can look up each of the ${all.length} routes of the gateway, with the permission that it needs and the entry`,
+    'that it adds to the audit trail. Any other path returns 404, and any other method of a path returns 405. Each section is',
+    'one controller file. Its name is the JSON:API type of the response, or the noun in the path if the response is not',
     'JSON:API (`audit-facts`, `audit-trail`, `discovery`, `health`, `ping`, `state-files`).',
     '',
-    '**Success** is the status of an answer that is not a refusal. **Permission** is what the route demands: the rows of the',
-    'matrix (`test/matrix`), which tests ask of every kind of caller; the table at the end says who has it. Where several are',
-    'named, all are wanted. `any token` means that no permission is asked for: the answer is limited to what the caller is a',
-    'part of. Who lacks a permission gets 404, as for what does not exist; 403 only for the two `force-delete-…`.',
-    '',
-    '**Trail** is what the audit trail of the organization tells of a success that changes something, or shows what is told',
-    'when it is read, as resource type and action; the matrix compares it with the log. What follows later by itself, when a',
-    'run gets its turn, is told with it.',
-    '',
-    '**Tests** are the specs called after the room, the rows of the matrix that ask for its routes, and what of the specs',
-    'beside it and in `test/matrix`, and of `test/cli`, `test/e2e` and `test/faults`, has one of its paths written in it.',
+    '- **Success** is the status of a successful response.',
+    '- **Permission** is what the caller needs; if the column names several permissions, the caller needs all of them. The',
+    '  [table at the end](#who-has-which-permission) shows which callers have a permission. `any token` means that the route needs',
+    '  no permission, and that the response contains only what the caller can see. Callers without the permission get 404, as if',
+    '  the resource did not exist. Only the two `force-delete-…` routes return 403. Tests call each route as every kind of caller',
+    '  (`test/matrix`).',
+    '- **Trail** is the entry in the audit trail of the organization after a success, as resource type and action. The column',
+    '  includes the entries of a run that starts as a result. Tests compare it with the log.',
+    '- **Tests** are the specs of the controller, the rows of the matrix for its routes, and all specs in the same folder and in',
+    '  `test/matrix`, `test/cli`, `test/e2e` and `test/faults` that contain one of its paths.',
     '',
     ...(await byRoom(all)),
     '## Who has which permission',
     '',
-    'From `libs/access/permissions.ts`. A site administrator counts as an `owner` and a `member` of every organization.',
-    'What levels on workspaces and projects are worth: [guide](../how-to/guide.md#how-permissions-add-up).',
+    'This table shows `libs/access/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
+    'organization. The [guide](../how-to/guide.md#how-permissions-add-up) shows the permissions of each access level on workspaces',
+    'and projects.',
     '',
     permissionTable(),
     '',
@@ -121,18 +118,72 @@ const eventTables = (): string[] =>
     '',
   ]);
 
+/** The headers of all messages, as the AsyncAPI document describes them. */
+const headerTable = (): string => {
+  const { required, properties } = asyncApi(registry, PREFIX).components.schemas.CloudEventHeaders as unknown as {
+    required: readonly string[];
+    properties: Readonly<Record<string, { description?: string; const?: string; enum?: readonly string[] }>>;
+  };
+  return table(
+    ['Header', 'Always there', 'Meaning'],
+    Object.entries(properties).map(([name, { description, const: only, enum: values = only ? [only] : [] }]) => [
+      code(name),
+      required.includes(name) ? 'yes' : '',
+      [description, values.map(code).join(', ')].filter(Boolean).join(' '),
+    ]),
+  );
+};
+
+const CONSUMER = `
+import kafkajs from 'kafkajs';
+
+const kafka = new kafkajs.Kafka({ clientId: 'example', brokers: process.env.KAFKA_BROKERS.split(',') });
+const consumer = kafka.consumer({ groupId: 'example' });
+const seen = new Set(); // in production: a unique key in the table that you write to
+
+await consumer.connect();
+await consumer.subscribe({ topics: ['cadastre.workspaces'], fromBeginning: true });
+await consumer.run({
+  eachMessage: async ({ message }) => {
+    const header = (name) => message.headers[name]?.toString();
+    if (seen.has(header('ce_id'))) return;
+    seen.add(header('ce_id'));
+    console.log(header('ce_type'), header('ce_stream'), header('ce_version'), JSON.parse(message.value));
+  },
+});
+`.trim();
+
 export const eventsPage = (): string =>
   [
     '# Events',
     '',
     NOTICE,
     '',
-    `All ${Object.keys(registry).length} event types, by topic. The topics' prefix is the default; \`CADASTRE_TOPIC_PREFIX\``,
-    'changes it. The message key is the stream. Headers, the same for all: [asyncapi.json](asyncapi.json). How to read a',
-    'topic: [README](../../README.md#consume-the-topics).',
+    `With this page you can consume the events that Cadastre publishes to Kafka. It lists all ${Object.keys(registry).length} event types, by topic.`,
+    'Set `KAFKA_BROKERS` and the publisher publishes the whole history, even if you configure Kafka a year later. Each topic',
+    'name starts with `CADASTRE_TOPIC_PREFIX`; this page shows the default, `cadastre`.',
+    '[asyncapi.json](asyncapi.json) describes all topics for tools.',
     '',
-    'A schema version is raised when the shape of the data changes. Old events are then lifted when they are read, so one',
-    'that is published today is always in the newest version; what was published before stays as it was.',
+    '## Messages',
+    '',
+    'A message is a CloudEvent 1.0 in binary content mode. Its value is the data of the event as JSON; each event type has a',
+    'JSON Schema. Its key is the stream, which is the id of the resource (`ws-…`). Everything else is in headers:',
+    '',
+    headerTable(),
+    '',
+    'The publisher delivers each event at least once, and the events of a stream in order. After a failure it can repeat',
+    'events. Recognise a repeated event by `ce_id`, or by a `ce_version` that is not above the last one of its stream.',
+    '',
+    'The version of a schema is raised when the shape of the data changes. The publisher publishes each event in the newest',
+    'version at that time. Messages that are already in a topic stay as they are.',
+    '',
+    '## A consumer',
+    '',
+    'This program for Node prints each event of the workspaces once. It needs the package `kafkajs`.',
+    '',
+    '```js',
+    CONSUMER,
+    '```',
     '',
     ...eventTables(),
   ].join('\n');
@@ -164,7 +215,7 @@ const metaCell = (name: string): string => {
   const schema = factSchemas[name] as { properties: { resource: { properties: { meta: Schema } } } } | undefined;
   const meta = schema?.properties.resource.properties.meta ?? {};
   const fields = fieldsOf(meta);
-  if (fields.length === 0) return 'key-value pairs as the service likes, or null';
+  if (fields.length === 0) return 'any key-value pairs, or null';
   return `${fields.join(', ')}${meta.anyOf ? '; or null' : ''}`;
 };
 
@@ -174,16 +225,16 @@ export const factsPage = (): string =>
     '',
     NOTICE,
     '',
-    `What may be told of what Cadastre does not own: ${ROWS.length} rows of the catalogue. How to report one, by REST or Kafka, and`,
-    'what becomes of it: [guide](../how-to/guide.md#facts-of-other-services). The JSON Schema of a whole fact, by the name of its row:',
-    '`GET /api/v2/audit-facts/schemas` and `GET /api/v2/audit-facts/schemas/policy_check.passed`.',
+    `With this page you can look up the ${ROWS.length} facts that other services can report to an audit trail, and the fields of each.`,
+    'The [guide](../how-to/guide.md#facts-of-other-services) shows how to report a fact by REST or Kafka. You get the JSON Schemas of',
+    'whole facts from `GET /api/v2/audit-facts/schemas` and, for example, `GET /api/v2/audit-facts/schemas/policy_check.passed`.',
     '',
-    'Where fields are named, all of them are wanted, with these types, and no others; only `comment` may be missing, which is',
-    'null then. Where none are named, `meta` holds texts, numbers, `true`, `false` and null under names of at most 100',
-    'characters.',
+    'If a row names fields, a fact must have all of these fields, with these types, and no others. Only `comment` is optional,',
+    'and is null if it is absent. If a row names no fields, `meta` can contain strings, numbers, `true`, `false` and null under names',
+    'of at most 100 characters.',
     '',
-    'The identifiers of policy evaluations and run tasks, and those of policy checks but `override`, are Cadastre’s own: the',
-    'vendor shows none.',
+    'The vendor does not document identifiers for policy evaluations, for run tasks, and for policy checks other than `override`.',
+    'Cadastre defines these identifiers.',
     '',
     ...[...Map.groupBy(ROWS, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
@@ -194,9 +245,9 @@ export const factsPage = (): string =>
       ),
       '',
     ]),
-    '## What is refused',
+    '## Rejected facts',
     '',
-    `Cadastre tells itself of ${[...OWN].map(code).join(', ')}. Whoever could report a fact of these could forge an entry.`,
+    `Cadastre records these entries itself: ${[...OWN].map(code).join(', ')}. It rejects facts with these names, because a service could forge entries with them.`,
     '',
   ].join('\n');
 
@@ -208,21 +259,21 @@ export const cataloguePage = (): string =>
     '',
     NOTICE,
     '',
-    `Everything that an organization’s audit trail can tell: ${new Set(told.map(({ type, action }) => `${type} ${action}`)).size} kinds of entries, and which event each is made of.`,
-    '**Resource id** is a field of the event’s data, or the stream that it stands in; **`meta`** is an object with these',
-    'fields, or null. Data and streams of the events: [events.md](events.md).',
+    `On this page you can look up the ${new Set(told.map(({ type, action }) => `${type} ${action}`)).size} kinds of entries in an organization’s audit trail, and the event behind each.`,
+    '**Resource id** is a field of the event’s data, or the stream of the event. **`meta`** is an object with these fields, or null.',
+    '[events.md](events.md) describes the data and the streams of the events.',
     '',
-    'Reads are told as well, where a row says `index` or `show` or `download`: each is recorded before its answer goes out',
-    '([operations](../how-to/operations.md#reads-that-are-recorded)). `AuditFactReported` is what other services report of what Cadastre',
-    'does not keep; the types of its fields: [facts.md](facts.md).',
+    'Rows with `index`, `show` or `download` are reads. Cadastre records each of these reads before it sends the response',
+    '([operations](../how-to/operations.md#reads-that-are-recorded)). Other services report `AuditFactReported`; [facts.md](facts.md) lists',
+    'the types of its fields.',
     '',
-    'A deletion is told once, of what was deleted: what only lay in it (variables of a workspace, agents of a pool, what a team',
-    'had been given) goes with it and has no entries of its own. Tokens that end with somebody, and versions that go with their',
-    'provider, have.',
+    'A deletion has one entry, for the deleted resource. Its parts (the variables of a workspace, the agents of a pool, the access',
+    'of a team) have no entries of their own. Tokens that end with their owner, and versions that are deleted with their provider,',
+    'do have entries.',
     '',
-    'Entries of an invitation that is not accepted show the typed address as `user`, and as `user_id` an id that stands for the',
-    'account and opens nothing. If the person declines, the accessor of these entries is that id, and they have no client',
-    'address. The entry of the acceptance is the first that names the account.',
+    'Until an invitation is accepted, its entries show the typed address as `user`. Their `user_id` is an id that stands for the',
+    'account and that no endpoint accepts. If the person declines, this id is the accessor of the entries, and the entries have no',
+    'client address. The entry of the acceptance is the first that names the account.',
     '',
     ...[...Map.groupBy(told, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
@@ -234,14 +285,14 @@ export const cataloguePage = (): string =>
           code(row.event),
           idCell(row),
           row.meta?.map(code).join(', ') ??
-            (row.event === 'AuditFactReported' ? 'as the service likes, or null' : 'null'),
+            (row.event === 'AuditFactReported' ? 'any key-value pairs, or null' : 'null'),
         ]),
       ),
       '',
     ]),
-    '## Not told',
+    '## Events without an entry',
     '',
-    'Events that no trail tells of, and why.',
+    'These events add no entry to an audit trail.',
     '',
     table(
       ['Event', 'Why'],
@@ -271,7 +322,7 @@ export const settingsPage = (): string =>
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** Every generated file under docs/reference, by its path in there, before it is formatted. */
+/** Every page that is generated, at least in part, by its path from docs/reference, before it is formatted. */
 export const pages = async (): Promise<Map<string, string>> =>
   new Map([
     ['endpoints.md', await endpointsPage()],
@@ -280,6 +331,7 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['facts.md', factsPage()],
     ['settings.md', settingsPage()],
     ['compatibility.md', compatibilityPage(NOTICE)],
+    ['../explanation/architecture.md', await architecturePage()],
     ['asyncapi.json', json(asyncApi(registry, PREFIX, [factsChannel]))],
     ...Object.entries(schemas(registry)).map(([type, schema]) => [`schemas/${type}.json`, json(schema)] as const),
   ]);

@@ -1,9 +1,15 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type LogPosition, type Recorded } from '#kernel';
 import { registry } from '../../apps/slices.js';
 import { openPublisher, type Running } from '../../apps/publisher/src/publisher.js';
 import { costOf } from '../support/cost.js';
+import { ROOT } from '../support/folders.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topics-read.js';
 import { logLength, wholeLog } from '../support/log.js';
@@ -121,6 +127,39 @@ describe('a lock', () => {
         request: { id: answer.headers.get('x-request-id') },
         resource: { id, type: 'workspace', action: 'lock', meta: { reason: 'for the migration' } },
       });
+    },
+    LONG,
+  );
+
+  it(
+    'is printed by the consumer of the reference page',
+    async () => {
+      publish();
+      await makeOrganization(server, 'acme');
+      const id = await makeWorkspace(server, 'acme', 'one');
+      await lock(id, 'for the migration');
+      await expectTopicsToEqualLog();
+
+      const page = await readFile(join(ROOT, 'docs/reference/events.md'), 'utf8');
+      const program = /^```js\n(.*?)^```$/ms
+        .exec(page)?.[1]
+        ?.replace("'cadastre.workspaces'", `'${prefix}.workspaces'`);
+      const consumer = spawn(process.execPath, ['--input-type=module', '--eval', program ?? ''], {
+        cwd: ROOT,
+        env: { KAFKA_BROKERS: kafka.brokers.join(',') },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const ended = once(consumer, 'close');
+      const printed: string[] = [];
+      for await (const line of createInterface(consumer.stdout)) {
+        printed.push(line);
+        if (line.includes('WorkspaceLocked')) consumer.kill();
+      }
+      await ended;
+      expect(printed.filter((line) => line.startsWith('cadastre.'))).toEqual([
+        expect.stringContaining(`cadastre.WorkspaceCreated.v`),
+        expect.stringMatching(new RegExp(`^cadastre.WorkspaceLocked.v1 ${id} 2 `)),
+      ]);
     },
     LONG,
   );
