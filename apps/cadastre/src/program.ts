@@ -64,15 +64,17 @@ const guarded =
     }
   };
 
-const versionOf = (): string => {
+const readManifest = (): { readonly version: string; readonly description: string } => {
   const file = findPackageJSON('..', import.meta.url);
   if (file === undefined) throw new Error('package.json of Cadastre was not found');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+  return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof readManifest>;
 };
 
+const { version, description: summary } = readManifest();
+
 export const program = new Command('cadastre')
-  .description('The public register of your infrastructure: workspaces, tags and providers behind the TFE v2 API')
-  .version(versionOf(), '--version', 'print the version')
+  .description(summary)
+  .version(version, '--version', 'print the version')
   .addHelpText('after', () => `\n${settingsHelp()}`);
 
 const PROCESSES = [
