@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { registry } from '../../apps/slices.js';
 import { ROOT } from '../support/folders.js';
 import { gaps, misplacedRequests, unlistedBodies } from './compatibility.js';
+import { readLayers } from './modules.js';
 import { pages } from './pages.js';
 import { permissionsOf, routes, trailOf } from './routes.js';
 import { testsOf } from './tests.js';
@@ -110,5 +111,17 @@ describe('the page of compatibility', () => {
 
   it('covers every route that parses a body', async () => {
     expect(unlistedBodies(await routes())).toEqual([]);
+  });
+});
+
+describe('the page of the architecture', () => {
+  it('describes each module in its layer', async () => {
+    const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
+    const layers: string[][] = [];
+    for (const [, layer, module = ''] of page.matchAll(/^\| (\d+| ) +\| `([a-z-]+)` /gm)) {
+      if (layer === ' ') layers.at(-1)?.push(module);
+      else layers.push([module]);
+    }
+    expect(layers.map((layer) => layer.toSorted())).toEqual((await readLayers()).map((layer) => layer.toSorted()));
   });
 });
