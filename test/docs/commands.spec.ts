@@ -89,6 +89,8 @@ describe('the commands of the documentation', () => {
       const session = await paste(found.includes('terraform') ? blocks : blocks.map(withoutTerraform));
       expect(session).toEqual({ failed: [], errors: expect.any(String), folder, output: expect.any(String) });
       expect(session.output).toContain('"action":"create"');
+      const organizationIn = (text: string): string | undefined => /organization = "(.*)"/.exec(text)?.[1];
+      expect(organizationIn(log)).toBe(organizationIn(readme));
     },
     LONG,
   );

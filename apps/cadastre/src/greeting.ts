@@ -16,6 +16,10 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
   const file = near(join(settings.dataFolder, tokenFile));
   // Not the token itself: it is printed once, and these lines end up in histories and recordings of shells.
   const shown = settings.adminToken === null ? `$(cat ${file})` : '$CADASTRE_ADMIN_TOKEN';
+  // For these commands only: in the whole shell SSL_CERT_FILE would hide other authorities from other programs.
+  const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
+  const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
+  const terraform = `env ${authority}"${variable}=${shown}" terraform`;
   const lines = [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
@@ -26,7 +30,7 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
     '',
     'Make an organization, then point terraform at it:',
     '',
-    `  curl ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${shown}" -H 'Content-Type: application/vnd.api+json' \\`,
+    `  curl -sS ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${shown}" -H 'Content-Type: application/vnd.api+json' \\`,
     `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
     `    ${settings.publicUrl}/api/v2/organizations`,
     '',
@@ -35,14 +39,13 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
     '  cloud {',
     `    hostname     = "${host}"`,
     '    organization = "acme"',
-    '    workspaces { name = "first" }',
+    '    workspaces { name = "hello" }',
     '  }',
     '}',
     'resource "terraform_data" "hello" { input = "world" }',
     'EOF',
-    `  export ${caFile ? `SSL_CERT_FILE=${caFile} ` : ''}TOKEN=${shown}`,
-    `  env "TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}=$TOKEN" terraform init`,
-    `  env "TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}=$TOKEN" terraform apply`,
+    `  ${terraform} init`,
+    `  ${terraform} apply`,
     '',
   ];
   return lines.join('\n');
