@@ -194,6 +194,24 @@ for (const program of found) {
       LONG,
     );
 
+    it.each(['read', 'plan'])(
+      'one is planned without a lock, and not with one, by a team with the access %s',
+      async (access) => {
+        const team = await makeTeam(site.api, organization, `planners-${access}`);
+        await giveWorkspace(site.api, team, first, access);
+        const token = await makeToken(site.api, `/api/v2/teams/${team}/authentication-token`);
+        const member = await site.person(program, token);
+        const folder = await member.folder(site.cloud(organization, 'name = "first"') + RESOURCES);
+        await member.run(folder, 'init', '-input=false');
+        const { code, output } = await member.attempt(folder, 'plan', '-input=false');
+        expect(code).toBe(1);
+        expect(flat(output)).toContain('Error acquiring the state lock Error message: resource not found');
+        expect(await member.run(folder, 'plan', '-input=false', '-lock=false')).toContain('No changes');
+        await member.leave();
+      },
+      LONG,
+    );
+
     it(
       'a run reads the state of a workspace that has it as a consumer, of no other, and of none when it is over',
       async () => {
