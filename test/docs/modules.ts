@@ -53,7 +53,7 @@ const renderGraph = async (): Promise<string> => {
 /** The page of the architecture with the graph of modules that the sources have. Throws if the page has no place for it. */
 export const architecturePage = async (): Promise<string> => {
   const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
-  const [before, , after] = page.split(new RegExp(`(?<=${BEGIN}\n)|(?=${END})`));
-  if (before === undefined || after === undefined) throw new Error(`architecture.md has no "${BEGIN}" and "${END}"`);
-  return [before, '\n', await renderGraph(), '\n\n', after].join('');
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`architecture.md has no "${BEGIN}" and "${END}"`);
+  return [page.slice(0, begin + BEGIN.length), '\n\n', await renderGraph(), '\n\n', page.slice(end)].join('');
 };
