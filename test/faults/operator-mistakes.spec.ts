@@ -99,7 +99,10 @@ describe('a start with a database that cannot be used', () => {
         'a backup that a release made',
     ]);
     const { code, stdout } = await product.runWith({ ...key, DATABASE_URL: database.url }, 'doctor');
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/FAILED +migrations: .*the migration 002_write_anew ran where/)]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/FAILED +migrations: .*the migration 002_write_anew ran where/),
+    ]);
   });
 
   it('does not keep a command waiting for a server that is away', async () => {
