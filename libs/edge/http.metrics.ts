@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import type { RequestObserver } from './request-observer.http.js';
 
-/** Served at /metrics (docs/how-to/operations.md lists them). */
+/** Served at /metrics (docs/reference/metrics.md lists them). */
 const duration = new Histogram({
   name: 'cadastre_http_request_duration_seconds',
   help: 'Time from the headers of a request to the end of its response',

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { currentLags } from './follower-lag.js';
 
-/** Served at /metrics (docs/how-to/operations.md lists them). */
+/** Served at /metrics (docs/reference/metrics.md lists them). */
 export const followerMetrics = {
   events: new Counter({
     name: 'cadastre_follower_events_total',

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 
-/** Of topics that we read; served at /metrics (docs/how-to/operations.md lists them). */
+/** Of topics that we read; served at /metrics (docs/reference/metrics.md lists them). */
 export const inboxMetrics = {
   messages: new Counter({
     name: 'cadastre_inbox_messages_total',
