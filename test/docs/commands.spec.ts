@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +9,9 @@ import { BUILD, ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
 import { until } from '../support/product.js';
 
-// The commands of README and guide, as a reader pastes them: in the order of the page, in one shell, from the folder of the
-// repository, against a server that `npm start` runs there. Only the port differs, so that this spec can run beside others.
+// The commands of the documentation, as a reader pastes them: in the order of the page, one shell for each page, from the
+// folder of the repository, against a server that `npm start` runs there. Only the port differs, so that this spec can run
+// beside others. The how-to pages use the organization and the workspace of the tutorial.
 
 const LONG = 600_000;
 
@@ -27,13 +29,45 @@ const shellBlocks = (markdown: string): string[] =>
 /** The part of a page from one heading up to another one. */
 const between = (page: string, from: string, to: string): string => page.slice(page.indexOf(from), page.indexOf(to));
 
+/** The how-to pages whose commands work here. Those of operations.md need Docker or a Postgres of the reader's. */
+const HOW_TO = globSync('docs/how-to/*.md', { cwd: ROOT })
+  .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('\nsource docs/api.sh\n'))
+  .toSorted();
+
+/** The failures that a page shows. Both parts of a failed pipeline fail, and bash names it by its last command. */
+const SHOWN_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
+  'docs/how-to/tag-workspaces.md': [expect.stringMatching(/^curl /), "jq -r '.errors[].detail'"],
+};
+
+const hasTerraform = found.includes('terraform');
+
+/** The commands of a page without those that need terraform; creates the workspace that terraform would create. */
+const withoutTerraform = (page: string): string =>
+  page
+    .replace(
+      /^with_cadastre terraform .* init$/m,
+      `api POST /organizations/acme/workspaces --data '{"data":{"type":"workspaces","attributes":{"name":"hello"}}}'`,
+    )
+    .replaceAll(/^(?:hello (?:init|apply)|with_cadastre terraform|api .*current-state-version).*$/gm, '');
+
+const readPage = async (path: string): Promise<string> => {
+  const page = await readFile(join(ROOT, path), 'utf8');
+  return hasTerraform ? page : withoutTerraform(page);
+};
+
 let folder: string;
 let home: string;
 let port: number;
 let npm: ChildProcess;
 let log = '';
 
-const environment = () => ({ PATH: process.env['PATH'] ?? '', HOME: home, PORT: String(port), LOG_LEVEL: 'warn' });
+const environment = () => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: home,
+  PORT: String(port),
+  LOG_LEVEL: 'warn',
+  SERVER: `https://localhost:${port}`, // for docs/api.sh
+});
 
 /** Runs the blocks in one bash. A failed command does not end the shell, as it does not end a reader's. */
 const paste = async (blocks: readonly string[]): Promise<Session> => {
@@ -61,6 +95,7 @@ beforeAll(async () => {
   await cp(join(BUILD, 'dist'), join(folder, 'dist'), { recursive: true });
   await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await symlink(join(ROOT, 'docs'), join(folder, 'docs'));
   npm = spawn('npm', ['start'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   npm.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
   npm.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
@@ -82,34 +117,33 @@ describe('the commands of the documentation', () => {
   it(
     'work in the README, from the first organization to its audit trail',
     async () => {
-      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-      const blocks = shellBlocks(between(readme, '## Point terraform at it', '## Consume the topics'));
-      const withoutTerraform = (block: string): string => block.replaceAll(/^env .* terraform .*$/gm, '');
-      if (found.length === 0) process.stderr.write('no terraform on PATH: its two commands were not run\n');
-      const session = await paste(found.includes('terraform') ? blocks : blocks.map(withoutTerraform));
-      expect(session).toEqual({ failed: [], errors: expect.any(String), folder, output: expect.any(String) });
-      expect(session.output).toContain('"action":"create"');
+      if (!hasTerraform) process.stderr.write('no terraform on PATH: its commands were not run\n');
+      const readme = between(await readPage('README.md'), '## Your first', '## What works');
       const organizationIn = (text: string): string | undefined => /organization = "(.*)"/.exec(text)?.[1];
       expect(organizationIn(log)).toBe(organizationIn(readme));
+      // The tutorial creates `acme`, too.
+      const session = await paste(shellBlocks(readme.replaceAll('acme', 'acme-readme')));
+      expect(session).toMatchObject({ failed: [], folder });
+      expect(session.output).toMatch(/organization\tcreate$/m);
     },
     LONG,
   );
 
   it(
-    'work in the guide, and only what it shows as refused is refused',
+    'work in the tutorial, from the first organization to the audit trail of a provider',
     async () => {
-      const guide = await readFile(join(ROOT, 'docs/how-to/guide.md'), 'utf8');
-      const session = await paste(shellBlocks(guide));
-      // One pipeline shows a refusal: its curl fails, and with it the pipeline, which bash names by its last command.
-      expect(session).toEqual({
-        failed: [expect.stringMatching(/^curl /), "jq -r '.errors[].detail'"],
-        errors: expect.any(String),
-        folder,
-        output: expect.any(String),
-      });
-      expect(session.output).toContain('reserved with overrides disabled');
-      // The last command of the page: user tokens are switched off.
-      expect(session.output).toMatch(/^false$/m);
+      const session = await paste(shellBlocks(await readPage('docs/tutorial/first-workspace.md')));
+      expect(session).toMatchObject({ failed: [], folder });
+      expect(session.output).toMatch(/registry_provider_version\tpublish$/m);
+    },
+    LONG,
+  );
+
+  it.each(HOW_TO)(
+    'work in %s, except those that the page shows as refused',
+    async (path) => {
+      const session = await paste(shellBlocks(await readPage(path)));
+      expect(session).toMatchObject({ failed: SHOWN_FAILURES[path] ?? [], folder });
     },
     LONG,
   );
