@@ -95,21 +95,27 @@ type Found = RunRow & {
 /** Bytes of a comment in an answer, without its text. */
 const BYTES_OF_COMMENT = 300;
 
+type PlaceName = 'target' | 'owner';
+
 /**
- * Returns `place`, a table expression with that name, and in it the page size of the list `wanted`. The comments of 100 runs
- * can have 100 MiB.
+ * Returns the table expression `place` under that name. If the page brings comments, it also has the page size of the list
+ * `wanted`: the comments of 100 runs can have 100 MiB.
  */
-const withPageSize = (page: RunPage, place: Sql, name: 'target' | 'owner', wanted: Sql): Sql => {
+const namePlace = (name: PlaceName, page: RunPage, place: Sql, wanted: Sql): Sql => {
+  if (!page.withComments) return sql`${place} ${sql.raw(name)}`;
   const lengths = sql`
     select sum(octet_length(c.body) + ${BYTES_OF_COMMENT}) from run_comments c
      where c.run in (select r.id from ${wanted}) group by c.run`;
-  const size = page.withComments ? sizeWithin(page, lengths) : sql`${page.size}::bigint`;
-  return sql`(select ${sql.raw(name)}.*, ${size} as "pageSize" from ${place} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
+  return sql`(select ${sql.raw(name)}.*, ${sizeWithin(page, lengths)} as "pageSize"
+                from ${place} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
 };
 
+const sizeOf = (page: RunPage, name: PlaceName): Sql =>
+  page.withComments ? sql.raw(`${name}."pageSize"`) : sql`${page.size}::bigint`;
+
 /** Postgres plans better with a number than with a page size that the statement computes. */
-const limitTo = (page: RunPage, name: 'target' | 'owner'): Sql =>
-  page.withComments ? limitBy(page, sql.raw(`${name}."pageSize"`)) : limitOf(page);
+const limitTo = (page: RunPage, name: PlaceName): Sql =>
+  page.withComments ? limitBy(page, sizeOf(page, name)) : limitOf(page);
 
 const listedRuns = <Row extends Omit<Found, 'ownerGrants'>>(found: readonly Row[], first: Row): ListedRuns => ({
   ...listedIn<RunRow & { readonly total: number }>(found),
@@ -129,9 +135,9 @@ export const listWorkspaceRuns = async (
     select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
   const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
   const statement = sql`
-    select target.organization as owner, target.grants as "ownerGrants", target."pageSize",
+    select target.organization as owner, target.grants as "ownerGrants", ${sizeOf(page, 'target')} as "pageSize",
            (select count(*) from ${wanted}) as total, page.*
-      from ${withPageSize(page, permittedPlaces(actor, 'read-runs', workspaces), 'target', wanted)}
+      from ${namePlace('target', page, permittedPlaces(actor, 'read-runs', workspaces), wanted)}
       left join lateral (select ${COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
@@ -160,8 +166,8 @@ const listInOrganization = async (
   const wanted = sql`${runsOf(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
   const statement = sql`
-    select owner.id as owner, owner."pageSize", (select count(*) from ${wanted}) as total, page.*
-      from ${withPageSize(page, ownerOf(organizationName, actor), 'owner', wanted)}
+    select owner.id as owner, ${sizeOf(page, 'owner')} as "pageSize", (select count(*) from ${wanted}) as total, page.*
+      from ${namePlace('owner', page, ownerOf(organizationName, actor), wanted)}
       left join lateral (select ${columns(actor)} from ${wanted}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
