@@ -75,6 +75,14 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
+  it('name only sources that exist', async () => {
+    const missing: string[] = [];
+    for (const [from, page] of markdown)
+      for (const [path] of page.matchAll(/(?<![\w./-])(?:apps|libs|test|deploy)\/[\w/.-]+\.(?:ts|js|sql|yml|json)\b/g))
+        if (from !== 'CHANGELOG.md' && !path.includes('NNN') && !(await exists(path))) missing.push(`${from}: ${path}`);
+    expect(missing).toEqual([]);
+  });
+
   it('lie in one of the four kinds of documents', async () => {
     const misplaced = [...markdown.keys()].filter(
       (path) =>
