@@ -6,12 +6,12 @@ import { variable } from './variable.js';
 export const blobVariables = {
   CADASTRE_BLOBS: variable(
     'CADASTRE_DATA/blobs',
-    'folder for states and configurations, encrypted, and for what is published',
+    'folder for states and configurations, encrypted, and for provider releases',
     z.string().exactOptional(),
   ),
   CADASTRE_S3_BUCKET: variable(
     '–',
-    'bucket for the same, in place of a folder; credentials as AWS tools find them (AWS_ACCESS_KEY_ID, …)',
+    'bucket for these files instead of a folder; credentials come from the places of the AWS tools (AWS_ACCESS_KEY_ID, …)',
     z
       .string()
       .regex(
@@ -22,7 +22,7 @@ export const blobVariables = {
   ),
   CADASTRE_S3_ENDPOINT: variable(
     "Amazon's",
-    'address of another store that speaks S3',
+    'address of another store with the S3 protocol',
     matching(isEndpoint, 'must be http:// or https:// with a host, without user, password or query').exactOptional(),
   ),
   CADASTRE_S3_REGION: variable(
@@ -35,7 +35,7 @@ export const blobVariables = {
   ),
   CADASTRE_S3_PREFIX: variable(
     '–',
-    'what the keys of all objects begin with, such as cadastre or team/cadastre',
+    'prefix of the keys of all objects, such as cadastre or team/cadastre',
     z
       .string()
       .regex(
@@ -47,7 +47,7 @@ export const blobVariables = {
   ),
   CADASTRE_S3_PATH_STYLE: variable(
     'false',
-    'true: addresses name the bucket in their path, not in their host; many stores other than Amazon want it',
+    'true: addresses contain the bucket in the path, not in the host; many stores other than Amazon need this',
     oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
 } as const;

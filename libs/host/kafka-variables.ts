@@ -22,13 +22,13 @@ const brokers = listOf(isBroker, 'host:port');
 export const kafkaVariables = {
   KAFKA_BROKERS: variable(
     '–',
-    'comma-separated list of host:port; nothing is published without',
+    'comma-separated list of host:port; without it nothing is published',
     brokers.exactOptional(),
   ),
   KAFKA_TLS: variable('off', 'on: connections to the brokers use TLS', onOff('off')),
   KAFKA_TLS_CA: variable(
     'authorities that Node trusts',
-    'file with the certificates of the authorities that may sign those of the brokers (PEM)',
+    'file with the certificates of the authorities that sign certificates of the brokers (PEM)',
     z.string().exactOptional(),
   ),
   KAFKA_TLS_CERT: variable(
@@ -61,7 +61,7 @@ export const kafkaVariables = {
   KAFKA_SASL_SCOPE: variable('–', 'scopes of the token, separated by spaces', z.string().exactOptional()),
   CADASTRE_TOPIC_PREFIX: variable(
     'cadastre',
-    'what the names of all Kafka topics begin with',
+    'prefix of the names of all Kafka topics',
     z
       .string()
       // Kafka allows 249 characters in all, and a suffix is to come.

@@ -5,7 +5,7 @@ import { variable } from './variable.js';
 export const readVariables = {
   CADASTRE_READ_TIMEOUT_SECONDS: variable(
     '5',
-    'after so many seconds Postgres cancels an ordinary read, and its request is answered with 503',
+    'time after which Postgres cancels an ordinary read, in seconds; its request gets 503',
     wholeNumber(1, 600, 5),
   ),
   CADASTRE_SLOW_READ_TIMEOUT_SECONDS: variable(
@@ -29,14 +29,10 @@ export const readVariables = {
 export const requestVariables = {
   CADASTRE_INLINE_STATE_MAX_MIB: variable(
     '10',
-    'the largest state within a request that creates a state version, in MiB; larger states use the signed upload',
+    'largest state within a request that creates a state version, in MiB; larger states use the signed upload',
     wholeNumber(1, 100, 10),
   ),
-  CADASTRE_PROVIDER_MAX_MIB: variable(
-    '1024',
-    'the largest zip of a provider that may be uploaded, in MiB',
-    wholeNumber(1, 65_536, 1_024),
-  ),
+  CADASTRE_PROVIDER_MAX_MIB: variable('1024', 'largest zip of a provider, in MiB', wholeNumber(1, 65_536, 1_024)),
   CADASTRE_MAX_CONNECTIONS: count(1_000, 'most connections of one gateway; more get 503'),
   CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: count(
     500,

@@ -49,12 +49,12 @@ export const variables = {
   PORT: variable('8443', 'port to listen on', wholeNumber(1, 65_535, 8443)),
   CADASTRE_DATA: variable(
     '.cadastre',
-    'folder for everything this process keeps; with the embedded Postgres one process a folder',
+    'folder for the data of this process; with the embedded Postgres, each process needs its own',
     z.string().default('.cadastre'),
   ),
   CADASTRE_TLS: variable(
     'auto',
-    'auto: certificates from a local CA, kept in the data folder; off: plain HTTP, for a proxy in front',
+    'auto: certificates from a local CA in the data folder; off: plain HTTP, for a proxy in front',
     oneOf(['auto', 'off'], 'auto'),
   ),
   CADASTRE_TLS_CERT: variable(
@@ -65,31 +65,31 @@ export const variables = {
   CADASTRE_TLS_KEY: variable('–', 'file with the key of that certificate (PEM)', z.string().exactOptional()),
   CADASTRE_PUBLIC_URL: variable(
     'https://localhost:PORT',
-    'address under which clients reach it; http when TLS is off, HOST in place of localhost when that is an address',
+    'address that clients use; with http if TLS is off, and with HOST instead of localhost if HOST is an address',
     matching(isOrigin, 'must be http:// or https:// with a host and perhaps a port, nothing after')
       .transform((text) => new URL(text).origin)
       .exactOptional(),
   ),
   CADASTRE_TRUSTED_PROXIES: variable(
     '–',
-    'comma-separated addresses, or blocks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is believed',
+    'comma-separated addresses, or blocks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is trusted',
     addressBlocks.default([]),
   ),
   CADASTRE_ADMIN_TOKEN: secretVariable(
-    'made, printed once',
+    'created, printed once',
     'first admin token, at least 20 characters',
     z.string().min(20, 'must have at least 20 characters').exactOptional(),
   ),
   DATABASE_URL: secretVariable(
     'embedded Postgres',
-    'postgres:// or postgresql:// URL of a Postgres of yours',
+    'postgres:// or postgresql:// URL of your Postgres',
     matching(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
   ),
   ...readVariables,
   ...kafkaVariables,
   ...blobVariables,
   CADASTRE_ENCRYPTION_KEY: secretVariable(
-    'made, kept in the data folder',
+    'created in the data folder',
     '32 bytes in base64 (openssl rand -base64 32); required with DATABASE_URL',
     z
       .string()
@@ -109,7 +109,7 @@ export const variables = {
   ),
   CADASTRE_GLOBAL_REMOTE_STATE: variable(
     'false',
-    'true: new workspaces share their state with their organization where the request does not say',
+    'true: new workspaces share their state with their organization unless the request says otherwise',
     oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
   CADASTRE_TOKEN_LIFETIME: variable(
@@ -122,17 +122,17 @@ export const variables = {
   ),
   CADASTRE_FEATURE_SET: variable(
     'everything',
-    'what a new organization starts with: everything or free',
+    'feature set of new organizations: everything or free',
     oneOf(['everything', 'free'], 'everything'),
   ),
   CADASTRE_RETENTION_CHECK_MINUTES: variable(
     '60',
-    'how often data retention policies are kept to, in minutes',
+    'interval of the job that applies data retention policies, in minutes',
     wholeNumber(1, 1_440, 60),
   ),
   CADASTRE_SOFT_DELETED_DAYS: variable(
     '30',
-    'days after which soft-deleted data of state versions and configuration versions is deleted for good',
+    'days after which soft-deleted data of state versions and configuration versions is deleted permanently',
     wholeNumber(1, 36_500, 30),
   ),
   ...requestVariables,

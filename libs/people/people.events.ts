@@ -105,7 +105,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({}),
-    audit: { unaudited: `${OF_THE_SITE}; those that they belonged to are told that they have left` },
+    audit: { unaudited: `${OF_THE_SITE}; their organizations record that they left` },
     forgets: (_, { stream }) => stream,
   },
   MembershipCreated: {

@@ -101,7 +101,7 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, keyId: z.string(), sha256: z.string() }),
-    audit: { unaudited: 'follows from the upload that it comes with, and is told by that' },
+    audit: { unaudited: 'belongs to the upload, which has an entry' },
   },
   RegistryProviderPlatformCreated: {
     schemaVersion: 1,

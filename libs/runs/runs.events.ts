@@ -51,7 +51,7 @@ const kind = <T extends RunEvent['type']>(
 const told = (action: string) => ({ resource: 'run', action });
 
 /** The trail tells what people did; what became of it is in the run's own events. */
-const progress = { unaudited: 'what an executor reports is told by the events of the run' };
+const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
 /** Version 1 had neither actions to invoke nor paths of policies. */
 const withActionsAndPolicies = (data: unknown): unknown => {
@@ -76,15 +76,15 @@ export const runEvents: EventKinds<RunEvent> = {
     audit: { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
     personal: ({ createdBy }) => nameAt('createdBy', createdBy),
   },
-  RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens by itself when the workspace is free' }),
+  RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens automatically when the workspace is free' }),
   RunStageReached: kind<'RunStageReached'>(
     z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<Stage>, message }),
     progress,
   ),
   RunPlanStarted: kind<'RunPlanStarted'>(z.strictObject({ message }), progress),
   RunPlanned: kind<'RunPlanned'>(z.strictObject({ hasChanges: z.boolean(), resources: counts, message }), progress),
-  RunPlannedAndFinished: kind<'RunPlannedAndFinished'>(nothing, { unaudited: 'follows from the plan by itself' }),
-  RunPlanSaved: kind<'RunPlanSaved'>(nothing, { unaudited: 'follows from the plan by itself' }),
+  RunPlannedAndFinished: kind<'RunPlannedAndFinished'>(nothing, { unaudited: 'follows automatically from the plan' }),
+  RunPlanSaved: kind<'RunPlanSaved'>(nothing, { unaudited: 'follows automatically from the plan' }),
   RunConfirmed: kind<'RunConfirmed'>(z.strictObject({ confirmedBy: person }), told('apply'), ({ confirmedBy }) =>
     nameAt('confirmedBy', confirmedBy),
   ),
@@ -100,7 +100,7 @@ export const runEvents: EventKinds<RunEvent> = {
     told('cancel'),
   ),
   RunCanceled: kind<'RunCanceled'>(z.strictObject({ message }), {
-    unaudited: 'was asked for before, which has an entry',
+    unaudited: 'follows from the request to cancel, which has an entry',
   }),
   RunForceCanceled: kind<'RunForceCanceled'>(nothing, told('force_cancel')),
   RunForceExecuted: kind<'RunForceExecuted'>(nothing, told('force_execute')),
